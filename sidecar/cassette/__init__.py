@@ -1,0 +1,1 @@
+"""Interactions: recorded, kept as one text file, matched, replayed. Pure."""

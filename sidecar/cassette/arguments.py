@@ -1,0 +1,176 @@
+"""Equality of JSON values, and how a call's arguments match recorded or expected ones.
+
+Python's own `==` is wrong for JSON (`True == 1`), and floats lose digits, so values are
+compared by a canonical text: equal values have equal texts (spec R7).
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Literal, NamedTuple, TypeAlias
+
+from sidecar.wire.json_text import JsonValue, Number
+
+ArgsMatch: TypeAlias = Literal["exact", "subset", "ignore"]
+
+
+class Absent:
+    """The type of `ABSENT`: no value at all, which is not null."""
+
+    def __repr__(self) -> str:
+        return "absent"
+
+
+ABSENT = Absent()
+
+_MAX_POWER_DIGITS = 4000  # Python reads no integer of more than 4300 digits
+
+
+class Difference(NamedTuple):
+    """One place where observed arguments differ from expected ones.
+
+    Attributes:
+        pointer: JSON pointer into the arguments; empty for the whole value.
+        expected: The value there, or `ABSENT`.
+        seen: The value there, or `ABSENT`.
+    """
+
+    pointer: str
+    expected: JsonValue | Absent
+    seen: JsonValue | Absent
+
+
+def canonical(value: JsonValue) -> str:
+    """Write a JSON value so that equal values, and only they, have equal texts (R7).
+
+    Numbers compare by mathematical value (`1`, `1.0` and `1e0` are equal, `0` and `-0`
+    too), booleans are no numbers, strings compare by code points, the order of members
+    does not count, the order of items does.
+    """
+    if isinstance(value, dict):
+        return _canonical_object(value)
+    if isinstance(value, list | tuple):
+        return "[" + ",".join(map(canonical, value)) + "]"
+    if isinstance(value, Number):
+        return _canonical_number(value)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return _canonical_number(repr(value))
+    return json.dumps(value)
+
+
+def _canonical_object(value: dict[str, JsonValue]) -> str:
+    # Sorted by code points: any fixed order does, names being unique.
+    named = (f"{json.dumps(name)}:{canonical(value[name])}" for name in sorted(value))
+    return "{" + ",".join(named) + "}"
+
+
+def _canonical_number(text: str) -> str:
+    """Reduce a decimal literal to sign, digits without outer zeros, and exponent."""
+    sign, digits = ("-", text[1:]) if text.startswith("-") else ("", text)
+    mantissa, _, power = digits.lower().partition("e")
+    if not mantissa[:1].isdigit() or len(power) > _MAX_POWER_DIGITS:  # inf, nan; absurd
+        return text
+    whole, _, fraction = mantissa.partition(".")
+    exponent = int(power or "0") - len(fraction)
+    significant = (whole + fraction).lstrip("0")
+    trimmed = significant.rstrip("0")
+    if not trimmed:
+        return "0"
+    exponent += len(significant) - len(trimmed)
+    return f"{sign}{trimmed}e{exponent}" if exponent else sign + trimmed
+
+
+def equal(left: JsonValue, right: JsonValue) -> bool:
+    """Tell whether two JSON values are deeply equal (R7)."""
+    return canonical(left) == canonical(right)
+
+
+def matches(
+    args_match: ArgsMatch, expected: JsonValue | Absent, observed: JsonValue | Absent
+) -> bool:
+    """Tell whether a call's arguments match under `args_match` (RFC 0244 §A, R5).
+
+    Args:
+        args_match: `ignore` is always true; `exact` is deep equality; `subset` asks that
+            every key path of `expected` is in `observed` with an equal value: objects are
+            entered at every depth, arrays and scalars compare whole (R5a-d).
+        expected: The recorded or expected arguments. `ABSENT` matches exactly only a call
+            without arguments, and is a subset of anything (R5e).
+        observed: The call's arguments.
+    """
+    if args_match == "ignore":
+        return True
+    if isinstance(expected, Absent):
+        return args_match == "subset" or isinstance(observed, Absent)
+    if args_match == "exact":
+        return not isinstance(observed, Absent) and equal(expected, observed)
+    return contains(observed, expected)
+
+
+def contains(observed: JsonValue | Absent, expected: JsonValue) -> bool:
+    """Tell whether every key path of `expected` is in `observed` (R5a-d).
+
+    `{}` at the top is contained in anything, even in nothing; a nested `{}` asks for an
+    object there.
+    """
+    if isinstance(expected, dict) and not expected:
+        return True
+    return _contains(observed, expected)
+
+
+def _contains(observed: JsonValue | Absent, expected: JsonValue) -> bool:
+    if not isinstance(expected, dict):
+        return not isinstance(observed, Absent) and equal(observed, expected)
+    return isinstance(observed, dict) and all(
+        name in observed and _contains(observed[name], item) for name, item in expected.items()
+    )
+
+
+def differences(
+    args_match: ArgsMatch, expected: JsonValue | Absent, observed: JsonValue | Absent
+) -> tuple[Difference, ...]:
+    """List where `observed` fails `expected` under `args_match`; empty if it matches.
+
+    Objects are compared member by member, arrays of equal length item by item; members
+    that only `observed` has are differences under `exact` alone.
+    """
+    if matches(args_match, expected, observed):
+        return ()
+    return tuple(_differences(args_match, "", expected, observed))
+
+
+def _differences(
+    args_match: ArgsMatch,
+    pointer: str,
+    expected: JsonValue | Absent,
+    seen: JsonValue | Absent,
+) -> list[Difference]:
+    if isinstance(expected, dict) and isinstance(seen, dict):
+        extra = [] if args_match == "subset" else [name for name in seen if name not in expected]
+        found: list[Difference] = []
+        for name in [*expected, *extra]:
+            found += _differences(
+                args_match,
+                f"{pointer}/{_escaped(name)}",
+                expected.get(name, ABSENT),
+                seen.get(name, ABSENT),
+            )
+        return found
+    if isinstance(expected, list) and isinstance(seen, list) and len(expected) == len(seen):
+        found = []
+        for index, (item, other) in enumerate(zip(expected, seen, strict=True)):
+            found += _differences("exact", f"{pointer}/{index}", item, other)
+        return found
+    if _both_equal(expected, seen):
+        return []
+    return [Difference(pointer, expected, seen)]
+
+
+def _both_equal(expected: JsonValue | Absent, seen: JsonValue | Absent) -> bool:
+    if isinstance(expected, Absent) or isinstance(seen, Absent):
+        return expected is seen
+    return equal(expected, seen)
+
+
+def _escaped(name: str) -> str:
+    return name.replace("~", "~0").replace("/", "~1")

@@ -1,0 +1,49 @@
+"""How a recorded negotiation answers a client that asks in its own words.
+
+A handshake cassette answers the revision that the client asked for where both know it
+(servers of both SDKs do the same). A modern cassette, recorded with `server/discover`,
+answers an `initialize` with the same facts in the older shape.
+"""
+
+from __future__ import annotations
+
+from sidecar.cassette.interaction import Response
+from sidecar.cassette.matcher import Hit
+from sidecar.wire.json_text import dump, join
+from sidecar.wire.jsonrpc import Message
+from sidecar.wire.mcp import DISCOVER, HANDSHAKE_VERSIONS, INITIALIZE, META_SERVER, members_of
+
+
+def negotiated(hit: Hit, message: Message) -> Hit:
+    """Fit a recorded answer to the client's negotiation; other hits are left as they are."""
+    response = hit.interaction.response
+    if message.method != INITIALIZE or response is None or response.member != "result":
+        return hit
+    wanted = members_of(message.params).get("protocolVersion", "").strip('"')
+    recorded = members_of(response.text)
+    if hit.interaction.method == DISCOVER:
+        text = _initialize_of_discover(recorded, wanted)
+    else:
+        text = _same_or_wanted(response.text, recorded, wanted)
+    interaction = hit.interaction._replace(method=INITIALIZE, response=Response("result", text))
+    return hit._replace(interaction=interaction)
+
+
+def _same_or_wanted(text: str, recorded: dict[str, str], wanted: str) -> str:
+    version = recorded.get("protocolVersion", "").strip('"')
+    if wanted == version or wanted not in HANDSHAKE_VERSIONS:
+        return text
+    return join({**recorded, "protocolVersion": dump(wanted)})
+
+
+def _initialize_of_discover(recorded: dict[str, str], wanted: str) -> str:
+    version = wanted if wanted in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[-1]
+    info = members_of(recorded.get("_meta")).get(META_SERVER, '{"name":"recorded","version":""}')
+    found = {
+        "protocolVersion": dump(version),
+        "capabilities": recorded.get("capabilities", "{}"),
+        "serverInfo": info,
+    }
+    if "instructions" in recorded:
+        found["instructions"] = recorded["instructions"]
+    return join(found)

@@ -1,0 +1,123 @@
+"""What the sidecar reads of MCP, in both eras; everything else passes unread.
+
+Handshake era: revisions up to 2025-11-25, which begin with `initialize`. Modern era:
+2026-07-28, no handshake, every request carries `_meta` with the protocol's version.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from sidecar.wire.json_text import JsonValue, NotJsonError, members, parse
+
+TOOLS_CALL = "tools/call"
+INITIALIZE = "initialize"
+INITIALIZED = "notifications/initialized"
+DISCOVER = "server/discover"
+LISTEN = "subscriptions/listen"
+PING = "ping"
+SET_LEVEL = "logging/setLevel"
+CANCELLED = "notifications/cancelled"
+PROGRESS = "notifications/progress"
+
+HANDSHAKE_VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
+MODERN_VERSION = "2026-07-28"
+
+META_VERSION = "io.modelcontextprotocol/protocolVersion"
+META_CLIENT = "io.modelcontextprotocol/clientInfo"
+META_SERVER = "io.modelcontextprotocol/serverInfo"
+META_SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
+VOLATILE_META = ("progressToken", "traceparent", "tracestate", "baggage")
+"""Members of a request's `_meta` that name one request or one trace: never kept."""
+
+
+class ToolCall(NamedTuple):
+    """What a `tools/call` asks for.
+
+    Attributes:
+        name: The tool's name; empty where it is missing or no string.
+        arguments: The text of `arguments`; `{}` where absent (J19).
+        progress_token: The token's JSON text, or None.
+    """
+
+    name: str
+    arguments: str
+    progress_token: str | None
+
+
+def read_tool_call(params: str | None) -> ToolCall:
+    """Read the params of a `tools/call`; never raises."""
+    found = members_of(params)
+    name = found.get("name", "")
+    return ToolCall(
+        parse(name) if name[:1] == '"' else "",
+        found.get("arguments", "{}"),
+        members_of(found.get("_meta")).get("progressToken"),
+    )
+
+
+class Rounds(NamedTuple):
+    """How a message stands in a call of several rounds (2026-07-28).
+
+    Attributes:
+        asks_input: Of a result: it is no answer yet, but asks for input.
+        state: The text of `requestState`, which links a round to the next; or None.
+        responses: Of a request: the text of `inputResponses`; or None.
+    """
+
+    asks_input: bool
+    state: str | None
+    responses: str | None
+
+
+_ONE_ROUND = Rounds(asks_input=False, state=None, responses=None)
+
+
+def rounds(text: str | None) -> Rounds:
+    """Read the members of a `tools/call`'s params or result that link its rounds."""
+    if not text or ('"requestState"' not in text and '"input' not in text):
+        return _ONE_ROUND
+    found = members_of(text)
+    asks = found.get("resultType") == '"input_required"'
+    return Rounds(asks, found.get("requestState"), found.get("inputResponses"))
+
+
+def progress_token(params: str | None) -> str | None:
+    """Find the text of `_meta.progressToken` of a request's params, or None."""
+    if not params or '"progressToken"' not in params:
+        return None
+    return members_of(members_of(params).get("_meta")).get("progressToken")
+
+
+def is_tool_error(result: str) -> bool:
+    """Tell whether a `tools/call` result's text says `isError: true`."""
+    # The search spares a second parse of a large result that cannot be one.
+    return '"isError"' in result and members_of(result).get("isError") == "true"
+
+
+def client_name(method: str, params: str | None) -> str | None:
+    """Find the client's own name in an `initialize` or in any modern request's `_meta`."""
+    found = members_of(params)
+    info = found.get("clientInfo") if method == INITIALIZE else None
+    info = info or members_of(found.get("_meta")).get(META_CLIENT)
+    return _string(members_of(info).get("name"))
+
+
+def modern_version(params: str | None) -> str | None:
+    """Find the protocol version that a modern request carries in its `_meta`, or None."""
+    return _string(members_of(members_of(params).get("_meta")).get(META_VERSION))
+
+
+def members_of(text: str | None) -> dict[str, str]:
+    """Slice an object into its members; empty for what is absent or no object."""
+    if not text:
+        return {}
+    try:
+        return members(text) or {}
+    except NotJsonError:
+        return {}
+
+
+def _string(text: str | None) -> str | None:
+    value: JsonValue = parse(text) if text and text[0] == '"' else None
+    return value if isinstance(value, str) else None
