@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import Literal, NamedTuple, TypeAlias
 
-from sidecar.wire.json_text import JsonValue, Number
+from sidecar.wire.json_text import JsonValue, NotJsonError, Number, number_key
 
 ArgsMatch: TypeAlias = Literal["exact", "subset", "ignore"]
 
@@ -23,7 +23,7 @@ class Absent:
 
 ABSENT = Absent()
 
-_MAX_POWER_DIGITS = 4000  # Python reads no integer of more than 4300 digits
+_MAX_DEPTH = 300  # a choice: all that walks through values here stays within Python's stack
 
 
 class Difference(NamedTuple):
@@ -46,38 +46,29 @@ def canonical(value: JsonValue) -> str:
     Numbers compare by mathematical value (`1`, `1.0` and `1e0` are equal, `0` and `-0`
     too), booleans are no numbers, strings compare by code points, the order of members
     does not count, the order of items does.
+
+    Raises:
+        NotJsonError: If the value nests deeper than 300 levels.
     """
-    if isinstance(value, dict):
-        return _canonical_object(value)
-    if isinstance(value, list | tuple):
-        return "[" + ",".join(map(canonical, value)) + "]"
+    return _canonical(value, _MAX_DEPTH)
+
+
+def _canonical(value: JsonValue, levels: int) -> str:
+    if isinstance(value, dict | list | tuple):
+        if not levels:
+            raise NotJsonError(f"nested deeper than {_MAX_DEPTH} levels")
+        if not isinstance(value, dict):
+            return "[" + ",".join([_canonical(item, levels - 1) for item in value]) + "]"
+        # Sorted by code points: any fixed order does, names being unique.
+        named = [
+            f"{json.dumps(name)}:{_canonical(value[name], levels - 1)}" for name in sorted(value)
+        ]
+        return "{" + ",".join(named) + "}"
     if isinstance(value, Number):
-        return _canonical_number(value)
+        return number_key(value)
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return _canonical_number(repr(value))
+        return number_key(repr(value))
     return json.dumps(value)
-
-
-def _canonical_object(value: dict[str, JsonValue]) -> str:
-    # Sorted by code points: any fixed order does, names being unique.
-    named = (f"{json.dumps(name)}:{canonical(value[name])}" for name in sorted(value))
-    return "{" + ",".join(named) + "}"
-
-
-def _canonical_number(text: str) -> str:
-    """Reduce a decimal literal to sign, digits without outer zeros, and exponent."""
-    sign, digits = ("-", text[1:]) if text.startswith("-") else ("", text)
-    mantissa, _, power = digits.lower().partition("e")
-    if not mantissa[:1].isdigit() or len(power) > _MAX_POWER_DIGITS:  # inf, nan; absurd
-        return text
-    whole, _, fraction = mantissa.partition(".")
-    exponent = int(power or "0") - len(fraction)
-    significant = (whole + fraction).lstrip("0")
-    trimmed = significant.rstrip("0")
-    if not trimmed:
-        return "0"
-    exponent += len(significant) - len(trimmed)
-    return f"{sign}{trimmed}e{exponent}" if exponent else sign + trimmed
 
 
 def equal(left: JsonValue, right: JsonValue) -> bool:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from sidecar.cassette.arguments import ArgsMatch
 from sidecar.cassette.interaction import Cassette, Interaction, Passage, Response, Server
 from sidecar.errors import CassetteError
-from sidecar.wire.json_text import NotJsonError, dump, members, parse
+from sidecar.wire.json_text import NotJsonError, dump, elements, members, parse
 
 VERSION = 1
 _ARGS_MATCHES: tuple[ArgsMatch, ...] = ("exact", "subset", "ignore")
@@ -81,7 +81,8 @@ def interaction_line(interaction: Interaction) -> str:
         parts.append(f'"during":{during}')
     if interaction.after:
         parts.append(f'"after":{passages_text(interaction.after)}')
-    return "{" + ",".join(parts) + "}\n"
+    # A line break can only be white space between JSON tokens: within strings it is escaped.
+    return "{" + ",".join(parts).replace("\n", " ") + "}\n"
 
 
 def passages_text(passages: Iterable[Passage], *, cancelled: bool = False) -> str:
@@ -122,7 +123,7 @@ def read(data: bytes, place: str) -> Loaded:
     if not data.strip():
         raise CassetteError("the file is empty", place=place, hint="record it again, or restore it")
     raw = data.split(b"\n")
-    if raw[-1] == b"":
+    while not raw[-1].strip():
         raw.pop()
     return _Reader(place, raw).read()
 
@@ -158,25 +159,24 @@ class _Reader:
     def _header(self) -> Cassette:
         found = self._members(1, self._raw[0])
         version = found.get("cassette", "")
-        if not version.isdigit():
+        if not version.isdigit() or version == "0":
             raise self._error(1, "this is no cassette: its first line has no `cassette` member")
-        if int(version) > VERSION:
+        if version != str(VERSION):
             raise self._error(
                 1,
                 f"format {version} is newer than this version reads ({VERSION})",
                 hint="upgrade mcp-sidecar",
             )
-        run = parse(found.get("run", "null"))
+        run = _string(found.get("run"))
+        if run is None and found.get("run", "null") != "null":
+            raise self._error(1, "`run` is no string")
         return Cassette((), self._servers(found), found.get("complete") == "true", run)
 
     def _servers(self, found: dict[str, str]) -> dict[str, Server]:
-        try:
-            servers = members(found.get("servers", "{}"))
-            if servers is None:
-                raise self._error(1, "`servers` is no object")
-            return {name: _server(text) for name, text in servers.items()}
-        except NotJsonError as error:
-            raise self._error(1, str(error)) from None
+        servers = members(found.get("servers", "{}"))
+        if servers is None:
+            raise self._error(1, "`servers` is no object")
+        return {name: _server(text) for name, text in servers.items()}
 
     def _line(self, number: int, raw: bytes) -> Interaction | str | None:
         """Read one line: an interaction, the text of an unknown kind, or None if dropped."""
@@ -223,8 +223,12 @@ def _broken(raw: bytes) -> str:
 
 
 def _server(text: str) -> Server:
-    protocol = parse((members(text) or {}).get("protocol", '""'))
-    return Server(protocol if isinstance(protocol, str) else "")
+    return Server(_string((members(text) or {}).get("protocol")) or "")
+
+
+def _string(text: str | None) -> str | None:
+    # By its quote: `parse` gives numbers as a kind of str, too.
+    return str(parse(text)) if text and text[0] == '"' else None
 
 
 def read_interaction(found: dict[str, str]) -> Interaction:
@@ -234,8 +238,8 @@ def read_interaction(found: dict[str, str]) -> Interaction:
         NotJsonError: With what is wrong, if the line has not the format's shape.
     """
     method, params = _call(found["request"], "request")
-    server = parse(found.get("server", "null"))
-    if not isinstance(server, str):
+    server = _string(found.get("server"))
+    if server is None:
         raise NotJsonError("`server` is missing or no string")
     if "response" not in found:
         raise NotJsonError("`response` is missing; where nothing answered it is null")
@@ -254,7 +258,7 @@ def read_interaction(found: dict[str, str]) -> Interaction:
 
 
 def _args_match(found: dict[str, str]) -> ArgsMatch:
-    wanted = parse(found.get("argsMatch", '"exact"'))
+    wanted = _string(found.get("argsMatch", '"exact"'))
     for known in _ARGS_MATCHES:
         if wanted == known:
             return known
@@ -263,8 +267,8 @@ def _args_match(found: dict[str, str]) -> ArgsMatch:
 
 def _call(text: str, name: str) -> tuple[str, str | None]:
     found = members(text)
-    method = parse((found or {}).get("method", "null"))
-    if found is None or not isinstance(method, str):
+    method = _string((found or {}).get("method"))
+    if found is None or method is None:
         raise NotJsonError(f"`{name}` has no `method` that is a string")
     return method, found.get("params")
 
@@ -288,13 +292,13 @@ def read_passages(text: str) -> tuple[tuple[Passage, ...], bool]:
     Raises:
         NotJsonError: If the text has not the format's shape.
     """
-    items = [] if text == "[]" else parse(text)
-    if not isinstance(items, list):
+    items = elements(text)
+    if items is None:
         raise NotJsonError("`during` and `after` are arrays")
     passages: list[Passage] = []
     cancelled = False
     for item in items:
-        found = members(dump(item)) or {}
+        found = members(item) or {}
         if "notification" in found:
             passages.append(Passage(*_call(found["notification"], "notification")))
         elif "request" in found:

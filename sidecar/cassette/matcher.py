@@ -13,14 +13,15 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from sidecar.cassette.arguments import ABSENT, Absent, Difference, canonical, differences, matches
 from sidecar.cassette.interaction import Interaction
+from sidecar.cassette.placeholders import MARK, unify
 from sidecar.cassette.recorder import Masks
-from sidecar.cassette.redaction import unify
-from sidecar.wire.json_text import JsonValue, NotJsonError, parse
-from sidecar.wire.mcp import DISCOVER, INITIALIZE, TOOLS_CALL, Rounds, read_tool_call, rounds
+from sidecar.wire.json_text import JsonValue, NotJsonError, join, parse, without
+from sidecar.wire.mcp import DISCOVER, INITIALIZE, TOOLS_CALL, read_tool_call, rounds
 
 MissReason: TypeAlias = Literal["unknown-tool", "arguments-differ", "used-up", "not-recorded"]
 
 _NEGOTIATION = (INITIALIZE, DISCOVER)  # matched by method alone: the client's own facts vary
+_FORMS = ("call", "round")  # a call's first round; a later one, which only its like answers
 _NEAREST_OF = 200  # entries that are compared to name the nearest; bounds the cost of a miss
 
 
@@ -71,7 +72,7 @@ class _Pool:
         self.exact: dict[str, deque[int]] = {}
         self.loose: list[tuple[int, list[str]]] = []  # subset entries and their leaves
         self.leaves: dict[str, list[int]] = {}  # built at the first look
-        self.plain: deque[int] = deque()  # entries whose arguments are not compared
+        self.plain: deque[int] = deque()  # `ignore`, and `{}` as a subset: they fit anything
 
 
 class Matcher:
@@ -137,56 +138,50 @@ class Matcher:
         self._asked.append(asked)
         pool = self._pools.setdefault(asked.key, _Pool())
         pool.all.append(index)
-        if interaction.args_match == "exact" or not interaction.is_tool_call:
+        how = interaction.args_match if interaction.is_tool_call else "exact"
+        if how == "exact" or (how == "subset" and isinstance(asked.arguments, Absent)):
             pool.exact.setdefault(asked.text, deque()).append(index)
             return
         pool.inexact.append(index)
-        leaves = list(_leaves(asked.arguments)) if interaction.args_match == "subset" else []
+        leaves = list(_leaves(asked.arguments)) if how == "subset" else []
         if leaves:
             pool.loose.append((index, leaves))
         else:
             pool.plain.append(index)
 
     def _read(self, server: str, method: str, params: str | None) -> _Asked:
-        try:
-            if method == TOOLS_CALL:
-                return self._read_call(server, params)
-            return self._read_surface(server, method, params)
-        except NotJsonError:  # deeper than Python reads: equal only to the same text
-            return _Asked((server, method), ABSENT, params or "")
+        if method == TOOLS_CALL:
+            return self._read_call(server, params)
+        if params is None or method in _NEGOTIATION:
+            return _Asked((server, method), {}, "{}")
+        return self._asked_for((server, method), without(params, ("_meta",)))
 
     def _read_call(self, server: str, params: str | None) -> _Asked:
         call = read_tool_call(params)
         linked = rounds(params)
-        arguments = self._value(call.arguments)
-        text = canonical(arguments)
-        if linked.state or linked.responses:
-            text = f"{text} {self._round_text(linked)}"
-            return _Asked((server, TOOLS_CALL, call.name, "round"), arguments, text)
-        return _Asked((server, TOOLS_CALL, call.name), arguments, text)
+        if linked.state is None and linked.responses is None:
+            return self._asked_for((server, call.name, "call"), call.arguments)
+        parts = {
+            "arguments": call.arguments,
+            "inputResponses": linked.responses or "null",
+            "requestState": linked.state or "null",
+        }
+        return self._asked_for((server, call.name, "round"), join(parts))
 
-    def _round_text(self, linked: Rounds) -> str:
-        parts = (linked.state or "null", linked.responses or "null")
-        return " ".join(canonical(self._value(part)) for part in parts)
-
-    def _read_surface(self, server: str, method: str, params: str | None) -> _Asked:
-        key = (server, method)
-        if params is None or method in _NEGOTIATION:
-            return _Asked(key, {}, "{}")
-        arguments = self._value(params)
-        if isinstance(arguments, dict):
-            arguments = {name: item for name, item in arguments.items() if name != "_meta"}
-        return _Asked(key, arguments, canonical(arguments))
-
-    def _value(self, text: str) -> JsonValue:
+    def _asked_for(self, key: tuple[str, ...], text: str) -> _Asked:
         masked = self._masks.json_text(text)
-        value = parse(masked)
-        return unify(value) if "[REDACTED" in masked else value
+        try:
+            value = parse(masked)
+            if MARK in masked:
+                value = unify(value)
+            return _Asked(key, value, canonical(value))
+        except (NotJsonError, RecursionError):  # too deep to compare: equal to the same text
+            return _Asked(key, ABSENT, masked)
 
     def _first(self, pool: _Pool, asked: _Asked) -> int | None:
         candidates = [
             self._first_unconsumed(pool.exact.get(asked.text)),
-            self._first_plain(pool, asked),
+            self._first_unconsumed(pool.plain),
             self._first_loose(pool, asked),
         ]
         return min((index for index in candidates if index is not None), default=None)
@@ -195,13 +190,6 @@ class Matcher:
         while queue and self._consumed[queue[0]]:
             queue.popleft()
         return queue[0] if queue else None
-
-    def _first_plain(self, pool: _Pool, asked: _Asked) -> int | None:
-        # Entries whose arguments are ignored match anything; `{}` as a subset does too.
-        # A scalar or an array as a subset is compared whole.
-        while pool.plain and self._consumed[pool.plain[0]]:
-            pool.plain.popleft()
-        return next((index for index in pool.plain if self._fits(index, asked)), None)
 
     def _first_loose(self, pool: _Pool, asked: _Asked) -> int | None:
         if pool.loose and not pool.leaves:
@@ -230,7 +218,10 @@ class Matcher:
         if method != TOOLS_CALL:
             return Miss("not-recorded")
         if pool is None:
-            return Miss("unknown-tool")
+            server, name, _ = asked.key
+            known = (self._pools.get((server, name, form)) for form in _FORMS)
+            nearest = next((pool.all[0] for pool in known if pool), None)
+            return Miss("unknown-tool" if nearest is None else "arguments-differ", nearest)
         if asked.text in pool.exact or any(self._fits_if_unused(i, asked) for i in pool.inexact):
             return Miss("used-up")
         nearest, found = self._nearest(pool, asked)
@@ -247,17 +238,24 @@ class Matcher:
         )
 
     def _differences(self, index: int, asked: _Asked) -> tuple[Difference, ...]:
-        how = self._interactions[index].args_match
-        return differences(how, self._asked[index].arguments, asked.arguments)
+        recorded = self._asked[index].arguments
+        unread = isinstance(recorded, Absent)
+        how = "exact" if unread else self._interactions[index].args_match
+        return differences(how, recorded, asked.arguments)
 
 
 def _leaves(value: JsonValue | Absent, pointer: str = "") -> Iterator[str]:
-    """List a value's key paths with what stands there; objects are entered, as in R5a."""
+    """List a value's key paths with what stands there; objects are entered, as in R5a-d.
+
+    What contains a value has all of the value's leaves, and more; only `{}` has none.
+    """
     if isinstance(value, Absent):
         return
     if not isinstance(value, dict):
         yield f"{pointer}={canonical(value)}"
         return
+    if pointer:
+        yield f"{pointer}={{"  # a nested object, be it empty
     for name, item in value.items():
         yield from _leaves(item, f"{pointer}/{name}")
 

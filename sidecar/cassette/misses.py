@@ -34,6 +34,8 @@ def explain(asked: Interaction, miss: Miss) -> str:
 def _nearest(miss: Miss) -> str:
     # Interactions are counted from 1 where people read them.
     place = "" if miss.nearest is None else f" (interaction {miss.nearest + 1})"
+    if not miss.differences:
+        return f"the nearest{place} is another round of the call, or nests too deep to compare"
     shown = "; ".join(map(difference_text, miss.differences[:_SHOWN_DIFFERENCES]))
     more = len(miss.differences) - _SHOWN_DIFFERENCES
     return f"the nearest{place} differs at {shown}" + (f"; and {more} more" if more > 0 else "")

@@ -1,8 +1,9 @@
 """How a recorded negotiation answers a client that asks in its own words.
 
-A handshake cassette answers the revision that the client asked for where both know it
-(servers of both SDKs do the same). A modern cassette, recorded with `server/discover`,
-answers an `initialize` with the same facts in the older shape.
+A handshake cassette answers as it was recorded, save to a client that asks for an older
+revision than that: it gets the one it asked for, as servers of both SDKs do, since it may
+know none newer (H16). A modern cassette, recorded with `server/discover`, answers an
+`initialize` with the same facts in the older shape.
 """
 
 from __future__ import annotations
@@ -24,14 +25,14 @@ def negotiated(hit: Hit, message: Message) -> Hit:
     if hit.interaction.method == DISCOVER:
         text = _initialize_of_discover(recorded, wanted)
     else:
-        text = _same_or_wanted(response.text, recorded, wanted)
+        text = _same_or_older(response.text, recorded, wanted)
     interaction = hit.interaction._replace(method=INITIALIZE, response=Response("result", text))
     return hit._replace(interaction=interaction)
 
 
-def _same_or_wanted(text: str, recorded: dict[str, str], wanted: str) -> str:
+def _same_or_older(text: str, recorded: dict[str, str], wanted: str) -> str:
     version = recorded.get("protocolVersion", "").strip('"')
-    if wanted == version or wanted not in HANDSHAKE_VERSIONS:
+    if wanted not in HANDSHAKE_VERSIONS or wanted >= version:  # dates: they sort as text
         return text
     return join({**recorded, "protocolVersion": dump(wanted)})
 

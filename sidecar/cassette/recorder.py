@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import Protocol
 
+from sidecar.cassette.facts import Fact, Finished, Noted, Opened
 from sidecar.cassette.interaction import Interaction, Passage, Response
+from sidecar.cassette.multi_round import RoundLinks
+from sidecar.cassette.subscriptions import Subscriptions, subscription_id
 from sidecar.wire.json_text import NotJsonError, join, members, without
 from sidecar.wire.jsonrpc import IdKey, Message, id_key
 from sidecar.wire.mcp import (
+    ACKNOWLEDGED,
     CANCELLED,
-    META_SUBSCRIPTION,
+    LISTEN,
     PROGRESS,
     TOOLS_CALL,
     VOLATILE_META,
     members_of,
     progress_token,
-    rounds,
 )
 
 
@@ -25,32 +28,6 @@ class Masks(Protocol):
 
     def json_text(self, text: str) -> str:
         """Return a JSON text with its secrets masked; the same object if it has none."""
-
-
-class Opened(NamedTuple):
-    """A request came. `call` is the number of the call that it goes on with, if it does."""
-
-    number: int
-    interaction: Interaction
-    call: int | None
-
-
-class Finished(NamedTuple):
-    """A request was answered, or never will be. `more_rounds`: the call itself goes on."""
-
-    number: int
-    interaction: Interaction
-    more_rounds: bool
-
-
-class Noted(NamedTuple):
-    """Something more came after the answer, or the request was cancelled."""
-
-    number: int
-    interaction: Interaction
-
-
-Fact: TypeAlias = Opened | Finished | Noted
 
 
 class _Open:
@@ -65,6 +42,7 @@ class _Open:
         "number",
         "response",
         "seed",
+        "settled",
         "token",
     )
 
@@ -78,6 +56,7 @@ class _Open:
         self.after: list[Passage] = []
         self.response: Response | None = None
         self.cancelled = False
+        self.settled = False  # open, but what comes next is no longer about it
 
     def interaction(self) -> Interaction:
         return self.seed._replace(
@@ -93,8 +72,9 @@ class Recorder:
 
     Requests and answers are paired by direction, id type and id; where one id is in
     flight twice, in order. What a server sends besides answers belongs to the call whose
-    progress token it carries, else to the newest open request, else to the last answered
-    one (`after`); before any request, to the first.
+    progress token it carries, else to the newest open request, else to the last one that
+    was settled: `after` its answer, or `during` it where it was cancelled or is a listen;
+    before any request, to the first.
     """
 
     def __init__(self, server: str, masks: Masks) -> None:
@@ -103,10 +83,11 @@ class Recorder:
         self._count = 0
         self._open: dict[IdKey, deque[_Open]] = {}
         self._order: list[_Open] = []  # open ones, oldest first
-        self._last: _Open | None = None  # the last answered one
+        self._last: _Open | None = None  # the last settled one
         self._early: list[Passage] = []
         self._asked: dict[IdKey, deque[tuple[_Open | None, list[Passage], int]]] = {}
-        self._states: dict[str, int] = {}  # requestState -> number of the call's first round
+        self._rounds = RoundLinks()
+        self._subscriptions = Subscriptions()
 
     @property
     def pending(self) -> tuple[str, ...]:
@@ -142,83 +123,101 @@ class Recorder:
     def _opened(self, message: Message) -> Opened:
         params = None if message.params is None else self._kept_params(message.params)
         seed = Interaction(self._server, message.method or "", params, None)
-        call = None
-        if message.method == TOOLS_CALL:
-            state = rounds(message.params).state
-            call = self._states.pop(state, None) if state else None
+        call = self._rounds.call_of(params) if message.method == TOOLS_CALL else None
         held = _Open(self._count, message.id or "null", seed, call)
         self._count += 1
         held.token = id_key(progress_token(message.params))
         held.during, self._early = self._early, []
         self._open.setdefault(id_key(message.id), deque()).append(held)
         self._order.append(held)
+        if message.method == LISTEN:
+            self._subscriptions.opened(held.id)
         return Opened(held.number, held.interaction(), call)
 
     def _answered(self, message: Message) -> list[Fact]:
         waiting = self._open.get(id_key(message.id))
         if not waiting:
             return []
-        held = waiting.popleft()
+        # A cancelled request is not answered, unless no other has its id.
+        held = next((held for held in waiting if not held.cancelled), waiting[0])
+        waiting.remove(held)
         if not waiting:
             del self._open[id_key(message.id)]
         self._order.remove(held)
         self._last = held
-        if message.error is not None:
-            held.response = Response("error", self._masks.json_text(message.error))
-        else:
-            held.response = Response("result", self._masks.json_text(message.result or "null"))
-        return [Finished(held.number, held.interaction(), self._goes_on(held, message.result))]
+        held.response = self._response(message)
+        if held.seed.method == LISTEN:
+            text = self._subscriptions.recorded(held.response.text)
+            held.response = held.response._replace(text=text)
+        return [Finished(held.number, held.interaction(), self._goes_on(held))]
 
-    def _goes_on(self, held: _Open, result: str | None) -> bool:
-        if held.seed.method != TOOLS_CALL or result is None:
+    def _response(self, message: Message) -> Response:
+        if message.error is not None:
+            return Response("error", self._masks.json_text(message.error))
+        return Response("result", self._masks.json_text(message.result or "null"))
+
+    def _goes_on(self, held: _Open) -> bool:
+        response = held.response
+        if held.seed.method != TOOLS_CALL or response is None or response.member == "error":
             return False
-        asked = rounds(result)
-        if asked.asks_input and asked.state:
-            self._states[asked.state] = held.number if held.call is None else held.call
-        return asked.asks_input
+        call = held.number if held.call is None else held.call
+        return self._rounds.goes_on(held.seed.params, response.text, call)
 
     def _cancelled(self, message: Message) -> list[Fact]:
         wanted = members_of(message.params).get("requestId")
-        waiting = self._open.get(id_key(wanted)) if wanted else None
-        if not waiting:
+        waiting = self._open.get(id_key(wanted)) or ()
+        held = next((held for held in waiting if not held.cancelled), None)
+        if held is None:
             return []
-        held = waiting[0]
         held.cancelled = True
+        self._settle(held)
         return [Noted(held.number, held.interaction())]
 
+    def _settle(self, held: _Open) -> None:
+        held.settled = True
+        self._last = held
+
     def _passed(self, message: Message) -> list[Fact]:
-        is_progress = message.method == PROGRESS
-        token = members_of(message.params).get("progressToken") if is_progress else None
+        held = self._owner(message)
         passage = Passage(
             message.method or "", self._passage_params(message), message.id is not None
         )
-        held = self._owner(id_key(token))
-        if held is None:
-            place = self._early
-        else:
-            place = held.after if held.response is not None else held.during
+        if held is None and message.method == PROGRESS:
+            return []  # of a request that nobody saw
+        place = self._place(held)
         place.append(passage)
         if message.id is not None:
             waiting = self._asked.setdefault(id_key(message.id), deque())
             waiting.append((held, place, len(place) - 1))
+        if held is not None and message.method == ACKNOWLEDGED:
+            self._settle(held)
         return _noted_after_answer(held)
 
-    def _owner(self, token: IdKey) -> _Open | None:
-        for held in self._order:
-            if token is not None and held.token == token:
-                return held
-        return self._order[-1] if self._order else self._last
+    def _place(self, held: _Open | None) -> list[Passage]:
+        if held is None:
+            return self._early
+        return held.during if held.response is None else held.after
+
+    def _owner(self, message: Message) -> _Open | None:
+        if message.method == PROGRESS:
+            token = id_key(members_of(message.params).get("progressToken"))
+            named = (held for held in self._order if token is not None and held.token == token)
+            return next(named, self._last)
+        if message.method == ACKNOWLEDGED:
+            ident = id_key(subscription_id(message.params))
+            listens = (held for held in self._order if held.seed.method == LISTEN)
+            return next((held for held in listens if id_key(held.id) == ident), self._last)
+        running = (held for held in reversed(self._order) if not held.settled)
+        return next(running, self._last)
 
     def _replied(self, message: Message) -> list[Fact]:
         waiting = self._asked.get(id_key(message.id))
         if not waiting:
             return []
         held, place, index = waiting.popleft()
-        if message.error is not None:
-            reply = Response("error", self._masks.json_text(message.error))
-        else:
-            reply = Response("result", self._masks.json_text(message.result or "null"))
-        place[index] = place[index]._replace(reply=reply)
+        if not waiting:
+            del self._asked[id_key(message.id)]
+        place[index] = place[index]._replace(reply=self._response(message))
         return _noted_after_answer(held)
 
     def _kept_params(self, params: str) -> str:
@@ -229,8 +228,16 @@ class Recorder:
             return None
         params = message.params
         if message.method == PROGRESS:
-            params = _without(params, ("progressToken",))
-        return self._masks.json_text(without_meta(params, (META_SUBSCRIPTION,)))
+            params = without(params, ("progressToken",))
+        elif message.method == CANCELLED:
+            params = self._cancelled_params(params)
+        return self._masks.json_text(self._subscriptions.recorded(params))
+
+    def _cancelled_params(self, params: str) -> str:
+        """Write a listen's place for its id; the id of a request of the server's goes."""
+        found = members_of(params)
+        place = self._subscriptions.place_of(found.pop("requestId", None))
+        return join(found if place is None else {"requestId": place, **found})
 
 
 def _noted_after_answer(held: _Open | None) -> list[Fact]:
@@ -262,10 +269,3 @@ def without_meta(params: str, names: tuple[str, ...]) -> str:
     if kept == "{}":
         return without(params, ("_meta",))
     return join({**found, "_meta": kept})
-
-
-def _without(params: str, names: tuple[str, ...]) -> str:
-    try:
-        return without(params, names)
-    except NotJsonError:
-        return params

@@ -7,19 +7,23 @@ was recorded; the answer waits for the client's to each of those requests.
 from __future__ import annotations
 
 from collections import deque
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
+from sidecar.cassette.facts import Fact, Finished, Opened
 from sidecar.cassette.interaction import Interaction, Passage, Response
 from sidecar.cassette.matcher import Hit, Matcher, Miss
 from sidecar.cassette.misses import explain
+from sidecar.cassette.multi_round import RoundLinks
 from sidecar.cassette.negotiation import negotiated
+from sidecar.cassette.outcome import FIXTURE_MISS
 from sidecar.cassette.recorder import Masks, without_meta
+from sidecar.cassette.subscriptions import Subscriptions, subscription_id
 from sidecar.wire.json_text import join
 from sidecar.wire.jsonrpc import (
     CONNECTION_CLOSED,
-    FIXTURE_MISS,
     INVALID_REQUEST,
     METHOD_NOT_FOUND,
+    NO_RECORDING,
     IdKey,
     Message,
     answer,
@@ -29,12 +33,12 @@ from sidecar.wire.jsonrpc import (
     notify,
 )
 from sidecar.wire.mcp import (
+    ACKNOWLEDGED,
     CANCELLED,
     DISCOVER,
     INITIALIZE,
     INITIALIZED,
     LISTEN,
-    META_SUBSCRIPTION,
     PING,
     PROGRESS,
     SET_LEVEL,
@@ -43,41 +47,10 @@ from sidecar.wire.mcp import (
     members_of,
     modern_version,
     progress_token,
-    rounds,
 )
 
 MISS_TEXT = "No recorded answer for this tool call."
 """The fixed text of a miss: short, and the same for every call (RFC 0244 §D, R37)."""
-
-
-class Opened(NamedTuple):
-    """A request came; `entry` is the recording that it consumes, if it does."""
-
-    number: int
-    interaction: Interaction
-    entry: int | None
-    call: int | None
-
-
-class Finished(NamedTuple):
-    """A request is answered.
-
-    Attributes:
-        number: As in its `Opened`.
-        interaction: With what answers it.
-        error_code: Of the event, where it is not told by the answer itself.
-        missed: Why nothing recorded answered it, in words; or None.
-        more_rounds: Whether the call goes on with another request.
-    """
-
-    number: int
-    interaction: Interaction
-    error_code: str | None = None
-    missed: str | None = None
-    more_rounds: bool = False
-
-
-Fact: TypeAlias = Opened | Finished
 
 
 class Missed(NamedTuple):
@@ -111,15 +84,20 @@ class Step(NamedTuple):
 class _Playing:
     """A request whose answer waits for the client's replies; the only mutable value here."""
 
-    __slots__ = ("hit", "id", "number", "params", "passages", "seed")
+    __slots__ = ("asked", "call", "hit", "id", "number", "params", "passages", "seed")
 
-    def __init__(self, number: int, message: Message, seed: Interaction, hit: Hit) -> None:
-        self.number = number
+    def __init__(self, opened: Opened, message: Message, hit: Hit) -> None:
+        self.number = opened.number
+        self.call = opened.number if opened.call is None else opened.call
         self.id = message.id
         self.params = message.params
-        self.seed = seed
+        self.seed = opened.interaction
         self.hit = hit
-        self.passages = deque(hit.interaction.during if not hit.again else ())
+        self.asked: str | None = None  # the id of our last request
+        during = hit.interaction.during
+        if hit.again:  # a listen that is served again is still acknowledged
+            during = tuple(passage for passage in during if passage.method == ACKNOWLEDGED)
+        self.passages = deque(during)
 
 
 class Replayer:
@@ -132,7 +110,8 @@ class Replayer:
         self._count = 0
         self._asked_count = 0
         self._waiting: dict[IdKey, _Playing | None] = {}  # by the id of our own request
-        self._calls: dict[str, int] = {}  # requestState -> number of the call's first round
+        self._rounds = RoundLinks()
+        self._subscriptions = Subscriptions()
         self._until_initialized: list[Passage] = []
 
     def from_client(self, message: Message) -> Step:
@@ -141,10 +120,13 @@ class Replayer:
             return self._requested(message)
         if message.kind == "response":
             return self._replied(message)
-        if message.kind == "opaque":
-            return Step(lines=(failure(message.id, INVALID_REQUEST, "Not a JSON-RPC message"),))
+        if message.kind == "notification":
+            return self._notified(message)
+        return Step(lines=(failure(message.id, INVALID_REQUEST, "Not a JSON-RPC message"),))
+
+    def _notified(self, message: Message) -> Step:
         if message.method == CANCELLED:
-            self._forget(message)
+            return self._cancelled(message)
         if message.method == INITIALIZED and self._until_initialized:
             passages, self._until_initialized = self._until_initialized, []
             return Step(lines=self._unasked(passages))
@@ -161,15 +143,15 @@ class Replayer:
         if message.method == TOOLS_CALL:
             response = Response("result", _miss_result(message.params))
         else:
-            text = f'{{"code":{FIXTURE_MISS},"message":"No recorded answer for this request"}}'
+            text = f'{{"code":{NO_RECORDING},"message":"No recorded answer for this request"}}'
             response = Response("error", text)
         facts = (
-            Opened(number, seed, None, None),
+            Opened(number, seed, self._call_of(message)),
             Finished(
                 number,
                 seed._replace(response=response),
-                "sidecar.fixture_miss",
-                missed.explanation,
+                error_code=FIXTURE_MISS,
+                missed=missed.explanation,
             ),
         )
         return Step(facts, (_answer_line(message.id, response),))
@@ -182,9 +164,11 @@ class Replayer:
             return self._unrecorded(message, taken)
         hit = negotiated(taken, message)
         number, seed = self._number(), self._seed(message)
-        call = self._call_of(message)
-        opened = Opened(number, seed, None if hit.again else hit.entry, call)
-        return self._played(_Playing(number, message, seed, hit), [opened])
+        if message.method == LISTEN:
+            self._subscriptions.opened(message.id or "null", _place_of(hit.interaction))
+        entry = None if hit.again else hit.entry
+        opened = Opened(number, seed, self._call_of(message), entry)
+        return self._played(_Playing(opened, message, hit), [opened])
 
     def _unrecorded(self, message: Message, miss: Miss) -> Step:
         """Answer what a server without the feature would, else leave it to the caller."""
@@ -195,11 +179,11 @@ class Replayer:
             return Step(lines=(answer(message.id, result="{}"),))
         if message.method == INITIALIZE:
             found = self._matcher.take(self._server, DISCOVER, None)
-            if isinstance(found, Hit):
+            if isinstance(found, Hit) and not found.interaction.is_error:
                 hit = negotiated(found, message)
-                seed = self._seed(message)
-                opened = Opened(number := self._number(), seed, None, None)
-                return self._played(_Playing(number, message, seed, hit), [opened])
+                number, seed = self._number(), self._seed(message)
+                opened = Opened(number, seed)
+                return self._played(_Playing(opened, message, hit), [opened])
         asked = self._seed(message)
         return Step(missed=Missed(message, miss, explain(asked, miss)))
 
@@ -208,77 +192,98 @@ class Replayer:
         lines: list[bytes] = []
         while playing.passages:
             passage = playing.passages.popleft()
-            line = self._passage_line(passage, playing)
-            if line is not None:
-                lines.append(line)
+            lines += self._passage_lines(passage, playing)
             if passage.asked:
-                self._waiting[self._last_asked()] = playing
-                return Step(tuple(facts), tuple(lines))
+                # Where the client never replied, the server did not wait for it either.
+                waits = passage.reply is not None
+                self._waiting[id_key(playing.asked)] = playing if waits else None
+                if waits:
+                    return Step(tuple(facts), tuple(lines))
         return self._finished(playing, facts, lines)
 
     def _finished(self, playing: _Playing, facts: list[Fact], lines: list[bytes]) -> Step:
         recorded = playing.hit.interaction
-        if recorded.response is None and (recorded.cancelled or recorded.method == LISTEN):
-            return Step(tuple(facts), tuple(lines))  # it stays open, as it did
-        code = None if recorded.response else "sidecar.unanswered"
-        asked = rounds(recorded.response.text) if recorded.response else None
-        more = bool(asked and asked.asks_input and recorded.is_tool_call)
-        if more and asked and asked.state:
-            self._calls[asked.state] = playing.number
-        done = playing.seed._replace(response=recorded.response)
-        facts.append(Finished(playing.number, done, code, more_rounds=more))
-        lines.append(_recorded_line(playing.id, recorded.response))
+        response = recorded.response
+        if response is None and (recorded.cancelled or recorded.method == LISTEN):
+            # It stays open, as it did.
+            return Step((*facts, _unanswered(playing)), tuple(lines))
+        more = False
+        if response is not None and response.member == "result" and recorded.is_tool_call:
+            more = self._rounds.goes_on(playing.params, response.text, playing.call)
+        elif response is not None and recorded.method == LISTEN:
+            text = self._subscriptions.replayed(response.text) or response.text
+            response = response._replace(text=text)
+        done = playing.seed._replace(response=response)
+        facts.append(Finished(playing.number, done, more_rounds=more))
+        lines.append(_recorded_line(playing.id, response))
         return Step(tuple(facts), (*lines, *self._afterwards(playing)))
 
     def _afterwards(self, playing: _Playing) -> tuple[bytes, ...]:
         if playing.hit.again:
             return ()
-        after = [item for item in playing.hit.interaction.after if item.method != PROGRESS]
+        after = list(playing.hit.interaction.after)
         if playing.hit.interaction.method == INITIALIZE:
             self._until_initialized = after
             return ()
         return self._unasked(after)
 
     def _unasked(self, passages: list[Passage]) -> tuple[bytes, ...]:
+        """Send what came between requests; nothing waits for replies to it."""
         lines: list[bytes] = []
         for passage in passages:
-            line = self._passage_line(passage, None)
-            if line is not None:
-                lines.append(line)
-            if passage.asked:
-                self._waiting[self._last_asked()] = None
+            lines += self._passage_lines(passage, None)
         return tuple(lines)
 
-    def _passage_line(self, passage: Passage, playing: _Playing | None) -> bytes | None:
+    def _passage_lines(self, passage: Passage, playing: _Playing | None) -> list[bytes]:
         if passage.asked:
             self._asked_count += 1
-            return ask(self._asked_text(), passage.method, passage.params)
-        params = passage.params
-        if passage.method == PROGRESS:
-            token = progress_token(playing.params) if playing else None
-            if token is None:
-                return None
-            params = join({"progressToken": token, **(members_of(params))})
-        elif playing is not None and playing.seed.method == LISTEN:
-            params = _with_subscription(params, playing.id)
-        return notify(passage.method, params)
+            ident = f'"sidecar-{self._asked_count}"'
+            self._waiting[id_key(ident)] = None
+            if playing is not None:
+                playing.asked = ident
+            return [ask(ident, passage.method, passage.params)]
+        fitted = self._fitted(passage, playing)
+        return [] if fitted is None else [notify(fitted.method, fitted.params)]
+
+    def _fitted(self, passage: Passage, playing: _Playing | None) -> Passage | None:
+        """Fit a notification to this client's tokens and ids; None if it is not meant by it."""
+        if passage.params is None:
+            return passage
+        found = members_of(passage.params)
+        if passage.method == PROGRESS:  # none without a token, none after the answer (J10)
+            name, ident = "progressToken", progress_token(playing.params) if playing else None
+        elif passage.method == CANCELLED:
+            name, ident = "requestId", self._taken_back(found.get("requestId"), playing)
+        else:
+            params = self._subscriptions.replayed(passage.params)
+            return None if params is None else passage._replace(params=params)
+        if ident is None:
+            return None
+        return passage._replace(params=join({**found, name: ident}))
+
+    def _taken_back(self, place: str | None, playing: _Playing | None) -> str | None:
+        """Find the id of what the server takes back: a listen, or its own last request."""
+        if place is not None:
+            return self._subscriptions.id_at(place)
+        return playing.asked if playing else None
 
     def _replied(self, message: Message) -> Step:
-        key = id_key(message.id)
-        if key not in self._waiting:
-            return Step()
-        playing = self._waiting.pop(key)
+        playing = self._waiting.pop(id_key(message.id), None)
         return self._played(playing, []) if playing is not None else Step()
 
-    def _forget(self, message: Message) -> None:
-        wanted = id_key(members_of(message.params).get("requestId"))
-        for key, playing in list(self._waiting.items()):
-            if playing is not None and id_key(playing.id) == wanted:
-                del self._waiting[key]
+    def _cancelled(self, message: Message) -> Step:
+        """Take a request back: one that waits for replies of the client is not answered."""
+        ident = members_of(message.params).get("requestId")
+        self._subscriptions.closed(ident)
+        for key, playing in self._waiting.items():
+            if playing is not None and id_key(playing.id) == id_key(ident):
+                self._waiting[key] = None  # its reply is still ours
+                playing.seed = playing.seed._replace(cancelled=True)
+                return Step((_unanswered(playing),))
+        return Step()
 
     def _call_of(self, message: Message) -> int | None:
-        state = rounds(message.params).state if message.method == TOOLS_CALL else None
-        return self._calls.pop(state, None) if state else None
+        return self._rounds.call_of(message.params) if message.method == TOOLS_CALL else None
 
     def _seed(self, message: Message) -> Interaction:
         params = message.params
@@ -290,11 +295,16 @@ class Replayer:
         self._count += 1
         return self._count - 1
 
-    def _asked_text(self) -> str:
-        return f'"sidecar-{self._asked_count}"'
 
-    def _last_asked(self) -> IdKey:
-        return id_key(self._asked_text())
+def _place_of(listen: Interaction) -> str | None:
+    acknowledged = (item.params for item in listen.during if item.method == ACKNOWLEDGED)
+    return subscription_id(next(acknowledged, None))
+
+
+def _unanswered(playing: _Playing) -> Finished:
+    seed = playing.seed
+    cancelled = seed.cancelled or playing.hit.interaction.cancelled
+    return Finished(playing.number, seed._replace(cancelled=cancelled))
 
 
 def _recorded_line(ident: str | None, response: Response | None) -> bytes:
@@ -312,9 +322,3 @@ def _answer_line(ident: str | None, response: Response) -> bytes:
 def _miss_result(params: str | None) -> str:
     era = '"resultType":"complete",' if modern_version(params) else ""
     return f'{{{era}"content":[{{"type":"text","text":"{MISS_TEXT}"}}],"isError":true}}'
-
-
-def _with_subscription(params: str | None, ident: str | None) -> str:
-    found = members_of(params)
-    meta = members_of(found.get("_meta"))
-    return join({**found, "_meta": join({**meta, META_SUBSCRIPTION: ident or "null"})})

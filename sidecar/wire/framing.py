@@ -75,5 +75,6 @@ class LineBuffer:
         self._size += len(piece)
         if self._size > self._max_bytes:
             held = b"".join(self._pieces)
-            self._head = self._head or held[:_KEPT_BYTES]
+            if len(self._head) < _KEPT_BYTES:
+                self._head = (self._head + piece if self._head else held)[:_KEPT_BYTES]
             self._pieces = [held[-_KEPT_BYTES:]]

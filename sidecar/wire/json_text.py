@@ -7,7 +7,9 @@ integers), so members are kept as slices of the text, and parsed only to be look
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
+from contextlib import suppress
 from json.decoder import scanstring  # type: ignore[attr-defined]  # C-backed
 from typing import Any, TypeAlias
 
@@ -16,6 +18,9 @@ JsonValue: TypeAlias = Any
 
 _WHITESPACE = " \t\n\r"
 _STRICT = True  # control characters within a string are no JSON
+_BRACKET = re.compile(r'["\[\]{}]')
+_INTEGER_DIGITS = 4000  # Python reads no integer of more than 4300 digits
+_PLAIN_DIGITS = 20  # whole numbers up to here are their own key
 
 
 Scan: TypeAlias = Callable[[str, int], tuple[JsonValue, int]]
@@ -23,7 +28,7 @@ Scan: TypeAlias = Callable[[str, int], tuple[JsonValue, int]]
 
 
 class Number(str):
-    """A JSON number with a fraction or an exponent, as it was spelt.
+    """A JSON number as it was spelt: with a fraction or an exponent, or of 4,000 digits.
 
     A float would lose digits (`9007199254740993.0`) or range (`1e400`).
     """
@@ -35,26 +40,36 @@ class NotJsonError(ValueError):
     """The text is not one JSON value, or is one that cannot be held (too deep, too long)."""
 
 
+def _integer(text: str) -> int | Number:
+    return int(text) if len(text) <= _INTEGER_DIGITS else Number(text)
+
+
 _PLAIN = json.JSONDecoder()
-_SCAN: Scan = _PLAIN.scan_once  # type: ignore[attr-defined]  # typeshed leaves it out
 _EXACT = json.JSONDecoder(parse_float=Number)
+_EXACT_LONG = json.JSONDecoder(parse_float=Number, parse_int=_integer)
+# Only finds where values end: numbers need not be read for that, and any length will do.
+_SCAN: Scan = json.JSONDecoder(parse_float=str, parse_int=str).scan_once  # type: ignore[attr-defined]  # typeshed leaves it out
 
 
 def parse(text: str) -> JsonValue:
-    """Read one JSON value; numbers with fraction or exponent become `Number`.
+    """Read one JSON value; numbers that a float or an `int` cannot hold become `Number`.
 
     Raises:
-        NotJsonError: If the text is not one JSON value, or nests too deep, or holds an
-            integer too long for Python to read.
+        NotJsonError: If the text is not one JSON value, or nests too deep.
     """
-    return _guarded(_EXACT.decode, text)
+    try:
+        return _EXACT.decode(text)
+    except json.JSONDecodeError as error:
+        raise NotJsonError(str(error)) from None
+    except (ValueError, RecursionError):  # an integer longer than Python reads, or too deep
+        return _guarded(_EXACT_LONG.decode, text)
 
 
 def parse_plain(text: str) -> JsonValue:
     """Read one JSON value with floats, for looking at and for printing.
 
     Raises:
-        NotJsonError: As for `parse`.
+        NotJsonError: As for `parse`, and if it holds an integer too long for Python.
     """
     return _guarded(_PLAIN.decode, text)
 
@@ -79,34 +94,102 @@ def members(text: str) -> dict[str, str] | None:
     Raises:
         NotJsonError: If the text is not one JSON value, or cannot be held.
     """
+    found: dict[str, str] = {}
     try:
-        return _members(text)
-    except (ValueError, IndexError, RecursionError, StopIteration) as error:
+        return found if _collect(text, found) else None
+    except (ValueError, IndexError, StopIteration) as error:
         raise NotJsonError(str(error)) from None
 
 
-def _members(text: str) -> dict[str, str] | None:
-    # Every message comes by here, so the usual spelling, without white space, takes the
-    # short way: functions are called only where there is some.
+def leading_members(text: str) -> dict[str, str]:
+    """Slice the members of an object whose text is cut off; those that are whole."""
+    found: dict[str, str] = {}
+    with suppress(ValueError, IndexError, StopIteration):
+        _collect(text, found)
+    return found
+
+
+def _collect(text: str, found: dict[str, str]) -> bool:
+    """Slice an object into `found`; return whether the text is an object."""
     at = _skip(text, 0)
     if text[at] != "{":
-        _PLAIN.decode(text)
-        return None
-    found: dict[str, str] = {}
+        _finish(text, _end(text, at))
+        return False
     at = _skip(text, at + 1)
-    mark = "," if text[at] == '"' else text[at]
-    while mark == ",":
+    while text[at] != "}":
         name, at = scanstring(text, _past(text, at, '"'), _STRICT)
-        at = at + 1 if text[at] == ":" else _past(text, _skip(text, at), ":")
-        at = _skip(text, at) if text[at] in _WHITESPACE else at
-        _, end = _SCAN(text, at)
-        found[name] = text[at:end]
-        at = _skip(text, end) if text[end] in _WHITESPACE else end
-        mark = text[at]
-        at = _skip(text, at + 1) if mark == "," else at
-    if mark != "}" or text[at + 1 :].strip(_WHITESPACE):
-        raise NotJsonError(f"the object does not end as it should at character {at}")
+        start = _skip(text, _past(text, _skip(text, at), ":"))
+        end = _end(text, start)
+        at = _skip(text, end)
+        found[name] = text[start:end]
+        if text[at] != "}":
+            at = _next(text, at, "}")
+    _finish(text, at + 1)
+    return True
+
+
+def elements(text: str) -> list[str] | None:
+    """Slice a JSON array into the texts of its items, without white space around them.
+
+    Returns:
+        None if the value is no array.
+
+    Raises:
+        NotJsonError: If the text is not one JSON value.
+    """
+    try:
+        return _elements(text)
+    except (ValueError, IndexError, StopIteration) as error:
+        raise NotJsonError(str(error)) from None
+
+
+def _elements(text: str) -> list[str] | None:
+    at = _skip(text, 0)
+    if text[at] != "[":
+        _finish(text, _end(text, at))
+        return None
+    found: list[str] = []
+    at = _skip(text, at + 1)
+    while text[at] != "]":
+        end = _end(text, at)
+        found.append(text[at:end])
+        at = _skip(text, end)
+        if text[at] != "]":
+            at = _next(text, at, "]")
+    _finish(text, at + 1)
     return found
+
+
+def _end(text: str, at: int) -> int:
+    """Find where the value at a place ends."""
+    try:
+        return _SCAN(text, at)[1]
+    except RecursionError:
+        return _end_of_deep(text, at)
+
+
+def _end_of_deep(text: str, at: int) -> int:
+    """Find the end of what nests deeper than Python reads, by its brackets alone."""
+    closing: list[str] = []
+    while found := _BRACKET.search(text, at):
+        mark, at = found.group(), found.end()
+        if mark == '"':
+            _, at = scanstring(text, at, _STRICT)
+        elif mark in "[{":
+            closing.append("]" if mark == "[" else "}")
+        elif closing.pop() != mark:
+            break
+        if not closing:
+            return at
+    raise NotJsonError(f"the brackets do not match at character {at}")
+
+
+def _next(text: str, at: int, closing: str) -> int:
+    """Go past the comma at a place to what must follow it."""
+    at = _skip(text, _past(text, at, ","))
+    if text[at] == closing:
+        raise NotJsonError(f"a value is missing at character {at}")
+    return at
 
 
 def _past(text: str, at: int, mark: str) -> int:
@@ -121,16 +204,34 @@ def _skip(text: str, at: int) -> int:
     return at
 
 
-def value_at(text: str, at: int) -> tuple[JsonValue, int]:
-    """Read the JSON value that begins at a place of a text; return it and its end.
+def _finish(text: str, at: int) -> None:
+    if text[at:].strip(_WHITESPACE):
+        raise NotJsonError(f"more text after the value at character {at}")
 
-    Raises:
-        NotJsonError: If there is none that ends within the text.
+
+def number_key(text: str) -> str:
+    """Reduce a JSON number to a text that is equal for equal numbers (R7).
+
+    `1`, `1.0` and `10e-1` have one key, `0` and `-0` too; no digit is lost on the way.
+
+    Args:
+        text: A JSON number. Any other text is its own key.
     """
-    try:
-        return _SCAN(text, at)
-    except (ValueError, IndexError, RecursionError, StopIteration) as error:
-        raise NotJsonError(str(error)) from None
+    if len(text) <= _PLAIN_DIGITS and text.isdigit():
+        return text
+    sign, digits = ("-", text[1:]) if text.startswith("-") else ("", text)
+    mantissa, _, power = digits.lower().partition("e")
+    if not mantissa[:1].isdigit() or len(power) > _INTEGER_DIGITS:  # NaN, inf; absurd
+        return text
+    whole, _, fraction = mantissa.partition(".")
+    significant = (whole + fraction).lstrip("0")
+    trimmed = significant.rstrip("0")
+    if not trimmed:
+        return "0"
+    exponent = int(power or "0") - len(fraction) + len(significant) - len(trimmed)
+    if 0 <= exponent <= _PLAIN_DIGITS - len(trimmed):
+        return f"{sign}{trimmed}{'0' * exponent}"
+    return f"{sign}{trimmed}e{exponent}"
 
 
 def dump(value: JsonValue) -> str:
@@ -138,15 +239,22 @@ def dump(value: JsonValue) -> str:
 
     A lone surrogate cannot be encoded as UTF-8; a value that holds one is written with
     escapes throughout.
+
+    Raises:
+        NotJsonError: If the value nests too deep.
     """
-    text = _dump(value, ensure_ascii=False)
-    if text.isascii():
-        return text
     try:
-        text.encode()
+        text = _dump(value, ensure_ascii=False)
+        return text if _is_encodable(text) else _dump(value, ensure_ascii=True)
+    except RecursionError as error:
+        raise NotJsonError(str(error)) from None
+
+
+def _is_encodable(text: str) -> bool:
+    try:
+        return text.isascii() or bool(text.encode())
     except UnicodeEncodeError:
-        return _dump(value, ensure_ascii=True)
-    return text
+        return False
 
 
 def _dump(value: JsonValue, *, ensure_ascii: bool) -> str:

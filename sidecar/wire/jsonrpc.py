@@ -10,7 +10,16 @@ import json
 from typing import Literal, NamedTuple, TypeAlias
 
 from sidecar.wire.framing import Oversized
-from sidecar.wire.json_text import JsonValue, NotJsonError, dump, members, parse, value_at
+from sidecar.wire.json_text import (
+    JsonValue,
+    NotJsonError,
+    dump,
+    elements,
+    leading_members,
+    members,
+    number_key,
+    parse,
+)
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
@@ -18,8 +27,10 @@ METHOD_NOT_FOUND = -32601
 CONNECTION_CLOSED = -32000
 MESSAGE_TOO_LARGE = -32011
 """Ours, from the range that the protocol leaves to implementations."""
-FIXTURE_MISS = -32010
+NO_RECORDING = -32010
 """Ours: a request, not a tool call, that no recording answers."""
+
+_WHITESPACE = " \t\r\n"
 
 Kind: TypeAlias = Literal["request", "notification", "response", "opaque"]
 IdKey: TypeAlias = tuple[str, str] | None
@@ -59,49 +70,18 @@ def read_line(line: bytes) -> list[Message] | None:
         JSON at all: blank, noise, or not UTF-8.
     """
     try:
-        text = line.decode().strip(" \t\r\n")
-    except UnicodeDecodeError:
+        text = line.decode().strip(_WHITESPACE)
+        if text[:1] == "[":
+            return [_message(item) for item in elements(text) or ()]
+        return [_message(text)]
+    except (UnicodeDecodeError, NotJsonError):
         return None
-    if text[:1] == "[":
-        return _read_batch(text)
-    if text[:1] != "{":
-        return [Message("opaque", text)] if _is_json(text) else None
-    try:
-        found = members(text)
-    except NotJsonError as error:
-        return [Message("opaque", text)] if _is_too_much(error) else None
-    return [_message(text, found or {})]
 
 
-def _read_batch(text: str) -> list[Message] | None:
-    try:
-        items = parse(text)
-    except NotJsonError as error:
-        return [Message("opaque", text)] if _is_too_much(error) else None
-    return [_batched(dump(item)) for item in items]
-
-
-def _batched(text: str) -> Message:
-    if text[:1] != "{":
+def _message(text: str) -> Message:
+    found = members(text)
+    if found is None:
         return Message("opaque", text)
-    return _message(text, members(text) or {})
-
-
-def _is_json(text: str) -> bool:
-    try:
-        parse(text)
-    except NotJsonError as error:
-        return _is_too_much(error)
-    return True
-
-
-def _is_too_much(error: NotJsonError) -> bool:
-    # JSON, as far as one can tell, that Python declines to read: too deep, or too long a
-    # number. It is passed on; what cannot be told is not called noise.
-    return "recursion" in str(error) or "integer string conversion" in str(error)
-
-
-def _message(text: str, found: dict[str, str]) -> Message:
     method_text = found.get("method", "")
     ident = found.get("id")
     if ident == "null":
@@ -110,11 +90,12 @@ def _message(text: str, found: dict[str, str]) -> Message:
         method = json.loads(method_text)
         kind: Kind = "notification" if ident is None else "request"
         return Message(kind, text, ident, method, found.get("params"))
-    if "result" in found or "error" in found:
-        return Message(
-            "response", text, ident, result=found.get("result"), error=found.get("error")
-        )
-    return Message("opaque", text, ident)
+    result, error = found.get("result"), found.get("error")
+    if result is None and error is None:
+        return Message("opaque", text, ident)
+    if result is not None and error == "null":  # as JSON-RPC 1.0 has it: no error
+        error = None
+    return Message("response", text, ident, result=result, error=error)
 
 
 def id_key(ident: str | None) -> IdKey:
@@ -127,18 +108,7 @@ def id_key(ident: str | None) -> IdKey:
         return None
     if ident[:1] == '"':
         return ("string", json.loads(ident))
-    if ident.isdigit():
-        return ("number", ident)
-    return ("number", _number_key(ident))
-
-
-def _number_key(ident: str) -> str:
-    try:
-        value = float(ident)
-    except ValueError:  # an id that is an object or an array: legal nowhere, seen anyway
-        return ident
-    exact = value.is_integer() and ("." in ident or "e" in ident.lower())
-    return str(int(value)) if exact else ident
+    return ("number", number_key(ident))
 
 
 def answer(ident: str | None, *, result: str | None = None, error: str | None = None) -> bytes:
@@ -186,41 +156,24 @@ def _line(text: str) -> bytes:
 def id_of_oversized(line: Oversized) -> str | None:
     """Find the id of a message over the ceiling, where its ends tell it.
 
-    Writers put the id first or last among the members, so it stands within the ends; a
-    nested `"id"` cannot be told apart from the middle of a message, and is not taken.
+    Writers put the id among the first or the last members, so it stands within the ends;
+    a nested `"id"` is not taken for it.
 
     Returns:
         The id's JSON text, or None.
     """
-    return _id_in_head(line.head) or _id_in_tail(line.tail)
+    ident = leading_members(line.head.decode(errors="replace")).get("id")
+    return _simple_id(ident) or _id_in_tail(line.tail.decode(errors="replace"))
 
 
-def _id_in_head(head: bytes) -> str | None:
-    text = head.decode(errors="replace").lstrip()
-    at = 1 if text[:1] == "{" else len(text)
-    while at < len(text):
-        try:
-            name, end = value_at(text, at)
-            value, end_of_value = value_at(text, end + 1)
-        except NotJsonError:
-            return None
-        if name == "id":
-            return _simple_id(value)
-        at = end_of_value + 1
-    return None
-
-
-def _id_in_tail(tail: bytes) -> str | None:
-    text = tail.decode(errors="replace").rstrip()
-    if not text.endswith("}"):
-        return None
-    _, mark, value = text.rpartition('"id":')
+def _id_in_tail(tail: str) -> str | None:
+    _, mark, after = tail.rpartition('"id"')
     try:
-        return _simple_id(json.loads(value[:-1])) if mark else None
-    except ValueError:
+        # Whole only if the message's own bracket, and no other, closes after it.
+        return _simple_id((members("{" + mark + after) or {}).get("id"))
+    except NotJsonError:
         return None
 
 
-def _simple_id(value: JsonValue) -> str | None:
-    fits = isinstance(value, str | int | float) and not isinstance(value, bool)
-    return json.dumps(value) if fits else None
+def _simple_id(ident: str | None) -> str | None:
+    return ident if ident and ident[0] in '"-0123456789' else None

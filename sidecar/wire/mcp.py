@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from sidecar.wire.json_text import JsonValue, NotJsonError, members, parse
+from sidecar.wire.json_text import JsonValue, NotJsonError, dump, members, parse
 
 TOOLS_CALL = "tools/call"
 INITIALIZE = "initialize"
 INITIALIZED = "notifications/initialized"
 DISCOVER = "server/discover"
 LISTEN = "subscriptions/listen"
+ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
 PING = "ping"
 SET_LEVEL = "logging/setLevel"
 CANCELLED = "notifications/cancelled"
@@ -56,12 +57,24 @@ def read_tool_call(params: str | None) -> ToolCall:
     )
 
 
+def is_finished(result: str) -> bool:
+    """Tell whether a result's text is one that ends its request.
+
+    Results of the handshake era have no `resultType`; of the later ones only `complete`
+    is an end, and a type that is not known is none (N05).
+    """
+    return '"resultType"' not in result or (
+        members_of(result).get("resultType", '"complete"') == '"complete"'
+    )
+
+
 class Rounds(NamedTuple):
     """How a message stands in a call of several rounds (2026-07-28).
 
     Attributes:
         asks_input: Of a result: it is no answer yet, but asks for input.
-        state: The text of `requestState`, which links a round to the next; or None.
+        state: The text of `requestState`, which links a round to the next; or None. A
+            string is spelt in one way, however the one who sent it escaped it.
         responses: Of a request: the text of `inputResponses`; or None.
     """
 
@@ -79,7 +92,10 @@ def rounds(text: str | None) -> Rounds:
         return _ONE_ROUND
     found = members_of(text)
     asks = found.get("resultType") == '"input_required"'
-    return Rounds(asks, found.get("requestState"), found.get("inputResponses"))
+    state = found.get("requestState")
+    if state and state[0] == '"':
+        state = dump(parse(state))
+    return Rounds(asks, state, found.get("inputResponses"))
 
 
 def progress_token(params: str | None) -> str | None:

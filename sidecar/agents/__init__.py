@@ -1,0 +1,1 @@
+"""Agent commands, their trials, and the MCP configs they read."""

@@ -1,0 +1,261 @@
+"""An agent's MCP config: read, and copied with every server behind the sidecar.
+
+The config is the one that Claude's programs read: an object `mcpServers` of entries with
+`command`, `args` and `env`. The user's own file is never written.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import sysconfig
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from sidecar.errors import ConfigError
+from sidecar.proxy.options import Mode, OnMiss
+from sidecar.suite.json_reading import line_of
+from sidecar.wire.json_text import JsonValue, Number
+
+SERVERS_KEY = "mcpServers"
+DEFAULT_CONFIG = ".mcp.json"
+"""Where a project's config lies, below the project folder."""
+
+_EXAMPLE = '{"mcpServers": {"NAME": {"command": "...", "args": ["..."]}}}'
+_URL_KEYS = ("url", "serverUrl", "httpUrl", "uri")
+_OTHER_KEYS = ("servers", "context_servers", "mcp_servers", "mcp", "extensions")
+_DECODER = json.JSONDecoder(parse_float=Number)
+
+
+@dataclass(frozen=True, slots=True)
+class ServerEntry:
+    """One server that the agent starts over stdio.
+
+    Attributes:
+        name: Its name in the config, verbatim.
+        command: The program; empty where only recordings answer for it.
+        args: The program's arguments.
+        env: The variables that the config gives it.
+        entry: The whole entry, keys that are unknown here included; to be read only.
+    """
+
+    name: str
+    command: str
+    args: tuple[str, ...]
+    env: Mapping[str, str]
+    entry: Mapping[str, JsonValue]
+
+
+@dataclass(frozen=True, slots=True)
+class AgentConfig:
+    """A config that can be wrapped.
+
+    Attributes:
+        servers: In the config's order; at least one.
+        document: The whole document; to be read only.
+    """
+
+    servers: tuple[ServerEntry, ...]
+    document: Mapping[str, JsonValue]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The servers' names, in the config's order."""
+        return tuple(server.name for server in self.servers)
+
+
+@dataclass(frozen=True, slots=True)
+class ProxyArguments:
+    """What every proxy of one run is told.
+
+    Attributes:
+        mode: What is done with the traffic.
+        run: The run's id.
+        home: The sidecar's home, absolute.
+        cassette: The cassette's file, absolute; None where only the journal is written.
+        agent_id: Of the events; None takes the client's own name.
+        on_miss: In `replay`, whether a miss fails or goes to the live server.
+        overwrite: Whether another run's cassette may be replaced.
+    """
+
+    mode: Mode
+    run: str
+    home: str
+    cassette: str | None = None
+    agent_id: str | None = None
+    on_miss: OnMiss = "fail"
+    overwrite: bool = False
+
+    @property
+    def is_offline(self) -> bool:
+        """Whether nothing live is ever started, so that no command is passed on."""
+        return self.mode == "replay" and self.on_miss == "fail"
+
+
+def read_config(path: str | os.PathLike[str]) -> AgentConfig:
+    """Read a config file.
+
+    Raises:
+        ConfigError: With the file, the place and the next step, if it is missing, is no
+            such config, names no server, or has an entry that cannot be put behind the
+            sidecar.
+    """
+    place = os.fspath(path)
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        raise ConfigError(
+            f"the config cannot be read ({error.strerror})",
+            place=place,
+            hint=f"name the agent's MCP config with --config, or write one: {_EXAMPLE}",
+        ) from None
+    return _Reader(place, _text_of(data, place)).read()
+
+
+def config_of_names(names: Iterable[str]) -> AgentConfig:
+    """Make a config of servers that only recordings answer for.
+
+    Args:
+        names: The servers' names, as in `<server>:<tool>`.
+    """
+    servers = tuple(ServerEntry(name, "", (), {}, {}) for name in names)
+    return AgentConfig(servers, {SERVERS_KEY: {server.name: {} for server in servers}})
+
+
+def wrapped(config: AgentConfig, arguments: ProxyArguments) -> dict[str, JsonValue]:
+    """Copy a config, each server started by `mcp-sidecar proxy`.
+
+    Only `command` and `args` change; other keys, and their order, stay (W10). The child's
+    environment and working directory are thus what the agent gives the proxy.
+    """
+    program, *first = sidecar_command()
+    servers: dict[str, JsonValue] = {}
+    for server in config.servers:
+        words = [*first, *_proxy_words(server, arguments)]
+        servers[server.name] = {**server.entry, "command": program, "args": list(words)}
+    return {**config.document, SERVERS_KEY: servers}
+
+
+def sidecar_command() -> tuple[str, ...]:
+    """The words that start this very program, absolute: a GUI's PATH is small (W15)."""
+    suffix = ".exe" if os.name == "nt" else ""
+    script = Path(sysconfig.get_path("scripts")) / f"mcp-sidecar{suffix}"
+    if os.access(script, os.X_OK):
+        return (str(script.absolute()),)
+    return (sys.executable, "-m", "sidecar")
+
+
+def _proxy_words(server: ServerEntry, arguments: ProxyArguments) -> list[str]:
+    words = ["proxy", "--server", server.name, "--mode", arguments.mode]
+    options = {
+        "--cassette": arguments.cassette,
+        "--run": arguments.run,
+        "--home": arguments.home,
+        "--agent-id": arguments.agent_id,
+        "--on-miss": arguments.on_miss if arguments.mode == "replay" else None,
+    }
+    for name, value in options.items():
+        if value is not None:
+            words += [name, value]
+    if arguments.overwrite:
+        words.append("--overwrite")
+    return words if arguments.is_offline else [*words, server.command, *server.args]
+
+
+def _text_of(data: bytes, place: str) -> str:
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise ConfigError(
+            "the config is not UTF-8", place=f"{place}:{line}", hint="save it as UTF-8"
+        ) from None
+
+
+class _Reader:
+    """Reads one config's text; knows where in it something is wrong."""
+
+    def __init__(self, place: str, text: str) -> None:
+        self._place = place
+        self._text = text
+
+    def read(self) -> AgentConfig:
+        document = self._document()
+        servers = self._servers(document)
+        return AgentConfig(tuple(self._entry(*item) for item in servers.items()), document)
+
+    def _document(self) -> dict[str, JsonValue]:
+        try:
+            document = _DECODER.decode(self._text)
+        except json.JSONDecodeError as error:
+            raise ConfigError(
+                f"the config is no JSON: {error.msg}",
+                place=f"{self._place}:{error.lineno}:{error.colno}",
+                hint="mend it; comments and trailing commas are no JSON",
+            ) from None
+        except (RecursionError, ValueError) as error:  # a number of 5,000 digits, for one
+            raise ConfigError(
+                f"the config cannot be read: {error}", place=self._place, hint="mend it"
+            ) from None
+        if not isinstance(document, dict):
+            raise self._error("", "the config is no JSON object", f"write {_EXAMPLE}")
+        return document
+
+    def _servers(self, document: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+        if SERVERS_KEY not in document:
+            other = next((key for key in _OTHER_KEYS if key in document), None)
+            but = f"; `{other}` is another client's, and not read yet" if other else ""
+            raise self._error("", f"the config has no `{SERVERS_KEY}`{but}", f"write {_EXAMPLE}")
+        servers = document[SERVERS_KEY]
+        if not isinstance(servers, dict):
+            raise self._error(
+                f"/{SERVERS_KEY}", f"`{SERVERS_KEY}` is no object", f"write {_EXAMPLE}"
+            )
+        if not servers:
+            raise self._error(
+                f"/{SERVERS_KEY}", "the config names no server", f"add one: {_EXAMPLE}"
+            )
+        return servers
+
+    def _entry(self, name: str, entry: JsonValue) -> ServerEntry:
+        pointer = f"/{SERVERS_KEY}/{name.replace('~', '~0').replace('/', '~1')}"
+        if not isinstance(entry, dict):
+            raise self._error(pointer, f"the entry {name!r} is no object", f"write {_EXAMPLE}")
+        command, args = entry.get("command"), entry.get("args", [])
+        if command is None and any(key in entry for key in _URL_KEYS):
+            raise self._error(
+                pointer,
+                f"the server {name!r} is reached by URL, which is not supported yet",
+                "take the entry out of a copy of the config, and give that one",
+            )
+        if not isinstance(command, str) or not command.strip():
+            raise self._error(
+                pointer, f"the entry {name!r} has no `command`", "name the program that starts it"
+            )
+        if command.startswith("-"):
+            raise self._error(
+                f"{pointer}/command",
+                f"the command of {name!r} begins with a dash, as an option does",
+                "give the program's path",
+            )
+        if not isinstance(args, list):
+            raise self._error(f"{pointer}/args", "`args` is no array", 'write "args": ["..."]')
+        words = tuple(word for word in args if isinstance(word, str))
+        if len(words) < len(args):
+            raise self._error(
+                f"{pointer}/args", "an item of `args` is no string", "put it in quotes"
+            )
+        return ServerEntry(name, command, words, _strings(entry.get("env")), entry)
+
+    def _error(self, pointer: str, problem: str, hint: str) -> ConfigError:
+        line = line_of(self._text, pointer)
+        place = f"{self._place}:{line}" + (f" {pointer}" if pointer else "")
+        return ConfigError(problem, place=place, hint=hint)
+
+
+def _strings(value: JsonValue) -> dict[str, str]:
+    if not isinstance(value, dict):
+        return {}
+    return {name: item for name, item in value.items() if isinstance(item, str)}

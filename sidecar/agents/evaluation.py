@@ -1,0 +1,237 @@
+"""Every trial of every task of a suite, in turn, and the event log that they leave.
+
+The summary is the grade of that log, so that whoever grades the exported log gets the
+same (design.md, invariant 7).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+from sidecar.agents.trial import Setting, Trial, TrialResult, run_trial
+from sidecar.cassette.interaction import Cassette
+from sidecar.errors import SuiteError
+from sidecar.grading.grade import Grade, grade, grade_trial
+from sidecar.grading.log_reading import read_trial
+from sidecar.grading.trial import TrialGrade
+from sidecar.store import runs
+from sidecar.suite.events import RunEvent, read_events
+from sidecar.suite.fixtures import compiled, entries_of, tools_by_server
+from sidecar.suite.model import AgentEvalSuite, Task
+from sidecar.suite.model_base import Model, wire_value
+from sidecar.suite.payloads import EvalCompleted, EvalScored, EvalStarted
+from sidecar.suite.summary import EvalSummary
+
+DEFAULT_AGENT_ID = "agent"
+EVAL_MODE = "eval"
+"""The mode of an evaluation's own run in the journal."""
+
+_OFFLINE_MODES = frozenset({"golden", "rubric", "adversarial", "regression"})
+
+
+class Watcher(Protocol):
+    """Whom an evaluation tells how far it is."""
+
+    def began(self, task: Task, index: int) -> None:
+        """A trial begins."""
+
+    def ended(self, task: Task, index: int, graded: TrialGrade) -> None:
+        """A trial ended, and was graded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A trial that was run.
+
+    Attributes:
+        task: The task.
+        index: Which of its trials, from 0.
+        result: What came of it.
+    """
+
+    task: Task
+    index: int
+    result: TrialResult
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """A suite that was run.
+
+    Attributes:
+        run_id: The run that holds the event log.
+        grade: The grade of that log.
+        trials: The trials that ended, in order.
+        is_stopped: Whether the user ended it before all trials were done.
+    """
+
+    run_id: str
+    grade: Grade
+    trials: tuple[Done, ...]
+    is_stopped: bool = False
+
+
+def refuse_unrunnable(suite: AgentEvalSuite, *, live_servers: Iterable[str], name: str) -> None:
+    """Refuse what cannot be run here, before anything is started (R49).
+
+    Args:
+        suite: The suite.
+        live_servers: Servers that may be asked for real, where a task allows that.
+        name: The suite's file, for errors.
+
+    Raises:
+        SuiteError: Naming the task and the field.
+    """
+    if not _OFFLINE_MODES.intersection(suite.modes):
+        raise SuiteError(
+            "the suite is for mode live-shadow alone, which is not implemented",
+            place=f"{name} /modes",
+            hint="run it with the modes golden or regression",
+        )
+    live = frozenset(live_servers)
+    for index, task in enumerate(suite.tasks):
+        _refuse_task(task, f"{name} /tasks/{index}", live)
+
+
+def _refuse_task(task: Task, place: str, live: frozenset[str]) -> None:
+    if task.expected.kind == "rubric":
+        raise SuiteError(
+            f"task {task.task_id!r} has kind rubric, and there is no judge yet",
+            place=f"{place}/expected/kind",
+            hint="choose kind golden or trajectory",
+        )
+    for number, entry in enumerate(entries_of(task)):
+        server, colon, _ = entry.tool.partition(":")
+        if not server or not colon:
+            raise SuiteError(
+                f"the entry for {entry.tool!r} can never be served: its tool names no server",
+                place=f"{place}/fixtures/toolResponses/{number}/tool",
+                hint="write '<server>:<tool>', with the server's name in the agent's config",
+            )
+    if task.fixtures and task.fixtures.on_miss == "live" and not live:
+        raise SuiteError(
+            f"task {task.task_id!r} has onMiss live, and no live servers are known",
+            place=f"{place}/fixtures/onMiss",
+            hint="name them with --config, or say onMiss fail",
+        )
+
+
+def servers_of(suite: AgentEvalSuite, surface: Cassette | None) -> tuple[str, ...]:
+    """Name the servers that the agent is offered: the surface's, then those that tools name."""
+    shown = surface.servers if surface else {}
+    return tuple(dict.fromkeys([*shown, *tools_by_server(suite)]))
+
+
+def evaluate(
+    suite: AgentEvalSuite, surface: Cassette | None, setting: Setting, watcher: Watcher
+) -> Evaluation:
+    """Run every trial of every task, one after the other.
+
+    Each trial's events go into the evaluation's log as a whole once it ended.
+
+    Raises:
+        AgentError: If the agent cannot be started.
+        SidecarError: If the journal cannot be written.
+    """
+    log = _Log(suite, setting)
+    log.begin()
+    done: list[Done] = []
+    state = "failed"
+    try:
+        for trial in _trials(suite, surface):
+            watcher.began(trial.task, trial.index)
+            result = run_trial(setting, trial)
+            if result.is_stopped:
+                state = "interrupted"
+                break
+            graded = log.take(trial, result)
+            done.append(Done(trial.task, trial.index, result))
+            watcher.ended(trial.task, trial.index, graded)
+        else:
+            log.complete()
+            state = "ended"
+    finally:
+        setting.journal.finish_run(setting.eval_run, state=state)
+    found = log.grade()
+    if found.summary is not None:
+        runs.save_summary(setting.journal, setting.eval_run, found.summary)
+    return Evaluation(setting.eval_run, found, tuple(done), state == "interrupted")
+
+
+def _trials(suite: AgentEvalSuite, surface: Cassette | None) -> Iterator[Trial]:
+    for task in suite.tasks:
+        cassette = compiled(suite, task, surface)
+        for index in range(suite.trial_count):
+            yield Trial(task, index, cassette)
+
+
+class _Log:
+    """Writes the evaluation's event log: RFC 0081 §C with 0244's trials (spec, 3.7)."""
+
+    def __init__(self, suite: AgentEvalSuite, setting: Setting) -> None:
+        self._suite = suite
+        self._setting = setting
+
+    def begin(self) -> None:
+        setting, suite = self._setting, self._suite
+        setting.journal.start_run(
+            setting.eval_run,
+            mode=EVAL_MODE,
+            agent_id=setting.agent_id,
+            suite_id=suite.suite_id,
+        )
+        count = suite.trial_count
+        started = EvalStarted(
+            suite_id=suite.suite_id,
+            suite_version=suite.version,
+            task_count=len(suite.tasks),
+            # Fixtures serve every task here, which live-shadow would ignore (R40).
+            modes=tuple(mode for mode in suite.modes if mode in _OFFLINE_MODES),
+            trial_count=count if count > 1 else None,
+        )
+        self._add("eval.started", started)
+
+    def take(self, trial: Trial, result: TrialResult) -> TrialGrade:
+        """Add a trial's score; its bracket is in the log already, by its run."""
+        setting = self._setting
+        lines = runs.events(setting.journal, result.run_id)
+        evidence = read_trial(read_events(lines), agent_id=setting.agent_id)
+        graded = grade_trial(self._suite, trial.task, evidence, agent_id=setting.agent_id)
+        assert graded.score is not None  # only a judge's score can be missing
+        scored = EvalScored(
+            task_id=trial.task.task_id,
+            score=float(graded.score),
+            passed=graded.passed,
+            cost_usd=None if graded.cost is None else float(graded.cost),
+            latency_ms=result.latency_ms,
+            trial_index=trial.index,
+            score_label="pass" if graded.passed else "fail",
+            evaluator_type="deterministic",
+        )
+        self._add("eval.scored", scored)
+        return graded
+
+    def complete(self) -> None:
+        summary = self.grade().summary
+        assert summary is not None  # every trial has a score
+        self._add("eval.completed", _completed(summary))
+
+    def grade(self) -> Grade:
+        return grade(self._suite, self._events())
+
+    def _events(self) -> Iterator[RunEvent]:
+        return read_events(runs.events(self._setting.journal, self._setting.eval_run))
+
+    def _add(self, kind: str, payload: Model) -> None:
+        runs.add_event(self._setting.journal, self._setting.eval_run, kind, wire_value(payload))
+
+
+def _completed(summary: EvalSummary) -> EvalCompleted:
+    return EvalCompleted(
+        aggregate_score=summary.aggregate_score,
+        passed=summary.passed,
+        task_count=summary.task_count,
+        passed_count=summary.passed_count,
+    )

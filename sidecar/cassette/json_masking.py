@@ -1,0 +1,326 @@
+"""Walks one JSON value, or one text, and masks the secrets that are in it.
+
+A walk is made only for a text in which something was found, and looks only for that.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from enum import IntEnum
+from typing import NamedTuple, TypeAlias
+
+from sidecar.cassette.json_layout import COMPACT, dump, layout_of, load
+from sidecar.cassette.json_schemas import MAPS, WHOLE, is_map_of_schemas, is_schema
+from sidecar.cassette.masking import Place, Span, mask
+from sidecar.cassette.secret_names import NameKind, folded, name_kind
+from sidecar.cassette.secret_values import SCHEME, is_masked, is_reference
+from sidecar.wire.json_text import JsonValue
+
+
+class Kind(IntEnum):
+    """What a finder looks for."""
+
+    KNOWN = 0
+    SHAPES = 1
+    PATTERNS = 2
+    NAMES = 3
+
+
+class Part(IntEnum):
+    """In which part of a value the walk is, by the last kind that is looked for there."""
+
+    BINARY = Kind.KNOWN  # base64 content
+    SCHEMA = Kind.PATTERNS  # names of properties are no names of secrets
+    PLAIN = Kind.NAMES
+
+
+class Finder(NamedTuple):
+    """Looks for secrets in a text.
+
+    Attributes:
+        kind: What it looks for.
+        gates: One of these is in every text of which `spans` finds a secret.
+        spans: Finds them in a text's UTF-8 bytes.
+        tokens: The secrets themselves, where it looks for these only.
+    """
+
+    kind: Kind
+    gates: tuple[str, ...]
+    spans: Callable[[bytes], Iterable[Span]]
+    tokens: tuple[bytes, ...] = ()
+
+
+class Sought(NamedTuple):
+    """What is looked for in a text, after a first look at the whole of it.
+
+    Attributes:
+        finders: What found something.
+        names: Names that are secrets besides those of the house, folded; None where no
+            member's name is a secret's.
+        numbers: Known values that are numbers.
+    """
+
+    finders: tuple[Finder, ...]
+    names: frozenset[str] | None = None
+    numbers: frozenset[str] = frozenset()
+
+
+# Members that the protocol owns; their values are nobody's secrets.
+_PROTOCOL = frozenset(("progressToken", "traceparent", "tracestate"))
+_PROTOCOL_PREFIX = "io.modelcontextprotocol/"
+_CONTENT = frozenset(("data", "blob"))
+_FOLDERS = frozenset(("pwd", "oldpwd"))  # a shell's names of its working folder
+_LABELS = ("name", "key", "Name", "Key")
+_VALUES = frozenset(("value", "Value"))
+_MIN_NUMBER = 100  # smaller ones are no passwords
+_MAX_ROUNDS = 4  # a mask may lay bare another secret, hardly ever a third
+_JSON_ENDS = {"{": "}", "[": "]", '"': '"'}
+_SPACE = " \t\r\n"
+_ABSOLUTE = re.compile(r"[/~]|[A-Za-z]:\\|\\\\")
+
+Handle: TypeAlias = Callable[[JsonValue, dict[str, JsonValue]], JsonValue]
+"""Masks a member's value, given its object too."""
+
+
+class _Plan(NamedTuple):
+    """What is done with members of one name.
+
+    Attributes:
+        name: The name, masked if it is a secret itself.
+        handle: What masks the value; None for the usual walk.
+    """
+
+    name: str
+    handle: Handle | None
+
+
+class Sweep:
+    """One walk through one text.
+
+    Args of the constructor:
+        sought: What is looked for.
+        place: Makes the placeholder of a secret.
+
+    Attributes:
+        masked: How many values were masked.
+    """
+
+    def __init__(self, sought: Sought, place: Place) -> None:
+        self.masked = 0
+        self.place = place
+        self._sought = sought
+        self._finders = {
+            part: tuple(finder for finder in sought.finders if finder.kind <= part) for part in Part
+        }
+        self._gates = {
+            part: tuple(gate for finder in finders for gate in finder.gates)
+            for part, finders in self._finders.items()
+        }
+        self._plans: dict[Part, dict[str, _Plan]] = {part: {} for part in Part}
+        self._renames = False
+
+    def json_text(self, text: str) -> str:
+        """Mask the secrets of a JSON text; the same object if there are none."""
+        try:
+            value = load(text)
+            masked = self._value(value, Part.PLAIN)
+            return text if masked is value else dump(masked, COMPACT)
+        except (ValueError, RecursionError):
+            return self._plain(text, Part.PLAIN)
+
+    def spliced(self, text: str) -> str | None:
+        """Mask tokens where they stand in a JSON text, without reading it.
+
+        Returns:
+            None where more than tokens is looked for, or where they might be what is kept.
+        """
+        tokens = [token.decode() for finder in self._sought.finders for token in finder.tokens]
+        if not all(finder.tokens for finder in self._sought.finders) or "mimeType" in text:
+            return None
+        for token in sorted(tokens, key=len, reverse=True):
+            self.masked += text.count(token)
+            text = text.replace(token, self.place(token.encode()).decode())
+        return text
+
+    def spans(self, text: str) -> list[Span]:
+        """Find the secrets of a text that is not read as JSON."""
+        data = text.encode("utf-8", "surrogatepass")
+        return [span for finder in self._sought.finders for span in finder.spans(data)]
+
+    def text(self, text: str, part: Part = Part.PLAIN) -> str:
+        """Mask the secrets of a string, which may be JSON; the same object if there are none."""
+        for gate in self._gates[part]:
+            if gate in text:
+                break
+        else:
+            return text
+        if part is Part.BINARY or not _may_be_json(text):
+            return self._plain(text, part)
+        try:
+            value = load(text)
+            masked = self._value(value, part)
+            return text if masked is value else dump(masked, layout_of(text))
+        except (ValueError, RecursionError):
+            return self._plain(text, part)
+
+    def _plain(self, text: str, part: Part) -> str:
+        data = text.encode("utf-8", "surrogatepass")
+        finders = [
+            finder for finder in self._finders[part] if any(gate in text for gate in finder.gates)
+        ]
+        before = self.masked
+        for _ in range(_MAX_ROUNDS):
+            spans = (span for finder in finders for span in finder.spans(data))
+            data, masks, touching = mask(data, spans, self.place)
+            self.masked += masks
+            if not touching:
+                break
+        return text if self.masked == before else data.decode("utf-8", "surrogatepass")
+
+    def _value(self, value: JsonValue, part: Part) -> JsonValue:
+        kind = type(value)
+        if kind is str:
+            return self.text(value, part)
+        if kind is dict:
+            return self._object(value, part)
+        if kind is list:
+            return self._array(value, part)
+        if kind is int and self._sought.numbers and str(value) in self._sought.numbers:
+            return self._zero()
+        return value
+
+    def _zero(self) -> int:
+        self.masked += 1
+        return 0
+
+    def _array(self, value: list[JsonValue], part: Part) -> list[JsonValue]:
+        changed: list[JsonValue] | None = None
+        flag = NameKind.NONE
+        for index, item in enumerate(value):
+            new = self._secret(item, flag) if flag else self._value(item, part)
+            if new is not item:
+                changed = changed if changed is not None else list(value)
+                changed[index] = new
+            flag = self._flag_kind(item, part)
+        return value if changed is None else changed
+
+    def _flag_kind(self, item: JsonValue, part: Part) -> NameKind:
+        """Tell whether the next item of a command line is a secret: `["--api-key", "S"]`."""
+        is_flag = type(item) is str and item.startswith("--") and "=" not in item
+        return self._kind(item.lstrip("-")) if is_flag and part is Part.PLAIN else NameKind.NONE
+
+    def _kind(self, name: str) -> NameKind:
+        if self._sought.names is None:
+            return NameKind.NONE
+        kind = name_kind(name)
+        return NameKind.ANY if not kind and folded(name) in self._sought.names else kind
+
+    def _object(self, value: dict[str, JsonValue], part: Part) -> dict[str, JsonValue]:
+        plans = self._plans[part]
+        changed: dict[str, JsonValue] | None = None
+        for name, item in value.items():
+            plan = plans.get(name) or self._plan(name, part)
+            handle = plan.handle
+            new = self._value(item, part) if handle is None else handle(item, value)
+            if new is not item:
+                changed = changed if changed is not None else dict(value)
+                changed[name] = new
+        result = value if changed is None else changed
+        return self._renamed(result, part) if self._renames else result
+
+    def _renamed(self, value: dict[str, JsonValue], part: Part) -> dict[str, JsonValue]:
+        plans = self._plans[part]
+        if all(plans[name].name is name for name in value):
+            return value
+        return {plans[name].name: item for name, item in value.items()}
+
+    def _plan(self, name: str, part: Part) -> _Plan:
+        masked = self.text(name, part) if part is Part.PLAIN else name
+        if masked == name:
+            masked = name
+        else:
+            self._renames = True
+        handle = self._handle(name) if part is Part.PLAIN else None
+        plan = self._plans[part][name] = _Plan(masked, handle)
+        return plan
+
+    def _handle(self, name: str) -> Handle | None:
+        """Choose what masks the values of members of a name."""
+        if name in _PROTOCOL or name.startswith(_PROTOCOL_PREFIX):
+            return lambda item, _: item
+        if name in WHOLE:
+            return lambda item, _: self._value(item, Part.SCHEMA)
+        if name in MAPS:
+            return self._map
+        if name in _CONTENT:
+            return self._content
+        return self._secret_handle(name)
+
+    def _secret_handle(self, name: str) -> Handle | None:
+        kind = self._kind(name)
+        if folded(name) in _FOLDERS:
+            return lambda item, _: self._folder(item, kind)
+        if kind is not NameKind.NONE:
+            return lambda item, _: self._secret(item, kind)
+        return self._labelled if name in _VALUES else None
+
+    def _map(self, item: JsonValue, _: dict[str, JsonValue]) -> JsonValue:
+        return self._value(item, Part.SCHEMA if is_map_of_schemas(item) else Part.PLAIN)
+
+    def _content(self, item: JsonValue, parent: dict[str, JsonValue]) -> JsonValue:
+        is_content = type(item) is str and "mimeType" in parent
+        return self._value(item, Part.BINARY if is_content else Part.PLAIN)
+
+    def _labelled(self, item: JsonValue, parent: dict[str, JsonValue]) -> JsonValue:
+        """Mask the `value` beside a `name`: `{"name": "API_KEY", "value": "S"}`."""
+        labels = (parent[label] for label in _LABELS if type(parent.get(label)) is str)
+        kind = max((self._kind(label) for label in labels), default=NameKind.NONE)
+        return self._secret(item, kind) if kind else self._value(item, Part.PLAIN)
+
+    def _folder(self, item: JsonValue, kind: NameKind) -> JsonValue:
+        is_path = type(item) is str and _ABSOLUTE.match(item)
+        return self._value(item, Part.PLAIN) if is_path else self._secret(item, kind)
+
+    def _secret(self, item: JsonValue, kind: NameKind) -> JsonValue:
+        """Mask a value whose name says that it is a secret."""
+        if type(item) is str:
+            return self._secret_text(item)
+        if type(item) is int and kind is NameKind.ANY and abs(item) >= _MIN_NUMBER:
+            return self._zero()
+        if type(item) is list:
+            return self._secret_items(item, kind)
+        if type(item) is dict:
+            return self._secret_object(item, kind)
+        return self._value(item, Part.PLAIN)
+
+    def _secret_text(self, text: str) -> str:
+        if is_masked(text) or is_reference(text):
+            return text
+        scheme = SCHEME.match(text)
+        start = scheme.end() if scheme else 0
+        self.masked += 1
+        secret = text[start:].encode("utf-8", "surrogatepass")
+        return text[:start] + self.place(secret).decode()
+
+    def _secret_items(self, items: list[JsonValue], kind: NameKind) -> list[JsonValue]:
+        masked = [self._secret(item, kind) for item in items]
+        same = all(new is item for new, item in zip(masked, items, strict=True))
+        return items if same else masked
+
+    def _secret_object(self, value: dict[str, JsonValue], kind: NameKind) -> JsonValue:
+        """Mask what an object under a secret's name says of it; a schema says nothing."""
+        if is_schema(value):
+            return self._value(value, Part.SCHEMA)
+        result = self._object(value, Part.PLAIN)
+        for name, item in value.items():
+            is_own = type(item) is str and (kind is NameKind.DEEP or name in _VALUES)
+            new = self._secret_text(item) if is_own and result.get(name) is item else item
+            if new is not item:
+                result = {**result, name: new}
+        return result
+
+
+def _may_be_json(text: str) -> bool:
+    start = text.lstrip(_SPACE)[:1]
+    return start in _JSON_ENDS and text.rstrip(_SPACE)[-1:] == _JSON_ENDS[start]

@@ -1,0 +1,161 @@
+"""Tells quickly, of a text of any size, whether names of secrets may be in it, and which.
+
+A name counts where something is assigned to it: `"api_key": …`, `api_key=…`, `<password>`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from sidecar.cassette.secret_names import SECRET_KEYS, NameKind, folded, name_kind, words
+
+# Folding leaves only these letters, small, and a colon for each sign of an assignment. The
+# letters left out are those that no ending needs; fewer bytes, less to search.
+_LETTERS = b"abcdeghiklmnoprstwyz"
+_SIGNS = b":=>"
+
+
+def _table() -> bytes:
+    table = bytearray(range(256)).lower()
+    for sign in _SIGNS:
+        table[sign] = ord(":")
+    return bytes(table)
+
+
+_FOLD = _table()
+_LEFT_OUT = bytes(byte for byte in range(256) if _FOLD[byte] not in _LETTERS and byte not in _SIGNS)
+
+
+def fold(data: bytes) -> bytes:
+    """Reduce a text to what names of secrets consist of, and colons; see `_LETTERS`."""
+    return data.translate(_FOLD, _LEFT_OUT)
+
+
+def unescaped(data: bytes) -> bytes:
+    r"""Write out the escapes of ASCII characters in a JSON text: `\u0041` is `A`.
+
+    Some writers escape `<`, `>`, `&`, `'` or `+` so; a search must see through it.
+    """
+    if b"\\u00" not in data:
+        return data
+    first, *rest = data.split(b"\\u00")
+    return b"".join((first, *map(_written_out, rest)))
+
+
+def _written_out(piece: bytes) -> bytes:
+    try:
+        code = int(piece[:_HEX_DIGITS], 16)
+    except ValueError:
+        code = _FIRST_NOT_ASCII
+    if code >= _FIRST_NOT_ASCII:
+        return b"\\u00" + piece
+    return bytes((code,)) + piece[_HEX_DIGITS:]
+
+
+_HEX_DIGITS = 2  # of an ASCII character, behind `\\u00`
+_FIRST_NOT_ASCII = 0x80
+
+# What a secret's name ends with, without separators, and the word of it that is searched
+# for in a text. Every name that `secret_names.name_kind` knows ends with one of these.
+_ENDINGS = {
+    "token": "token", "secret": "secret", "secrets": "secret",
+    "secretvalue": "secret", "secretstring": "secret",
+    "password": "password", "passwords": "password",
+    "passwordconfirm": "password", "passwordconfirmation": "password",
+    "passwd": "passwd", "pwd": "pwd", "passcode": "passcode",
+    "passphrase": "phrase", "seedphrase": "phrase", "recoveryphrase": "phrase",
+    "recoverycode": "code", "recoverycodes": "code", "backupcode": "code", "backupcodes": "code",
+    "cookie": "cookie", "cookies": "cookie", "authorization": "authorization",
+    "credential": "credential", "credentials": "credential",
+    "pat": "pat", "pass": "pass", "mnemonic": "mnemonic", "sig": "sig", "signature": "signature",
+    **{qualifier + key: "key" for qualifier in SECRET_KEYS for key in ("key", "keys", "keypem")},
+}  # fmt: skip
+_WORDS = frozenset(_ENDINGS.values())
+_LENGTHS = (3, 4, 5, 6)  # of an ending, how much is looked at
+_LONGEST = max(_LENGTHS)
+_SHORTEST = min(_LENGTHS)
+
+
+class NameSearch:
+    """Looks for names of secrets.
+
+    Args of the constructor:
+        names: Further names that are secrets as a whole.
+    """
+
+    def __init__(self, names: Iterable[str] = ()) -> None:
+        endings = dict(_ENDINGS)
+        for name in names:
+            parts = words(name)
+            if parts:
+                endings[folded(name)] = parts[-1]
+        self._endings: dict[bytes, set[str]] = {}
+        for ending, word in endings.items():
+            end = fold(ending.encode())[-_LONGEST:]
+            self._endings.setdefault(end, set()).add(word)
+        self._lasts = frozenset(end[-_SHORTEST:] for end in self._endings)
+        # A name of few of these letters, or of none, cannot be told from any other.
+        short = (end for end in self._endings if len(end) < _SHORTEST)
+        self._always = frozenset(word for end in short for word in self._endings[end])
+
+    def words_in(self, text: bytes) -> set[str]:
+        """Find the deciding words of names in a folded text.
+
+        Names are those that something is assigned to, and those that are the value of a
+        `name` with a `value` near. More are found than are there (`sort_key` for
+        `api_key`), never fewer.
+        """
+        pieces = _pieces(text)
+        tails = {piece[-_LONGEST:] for piece in pieces}
+        lasts = {tail[-_SHORTEST:] for tail in tails}
+        ends: set[bytes] = set()
+        if not self._lasts.isdisjoint(lasts):
+            for length in _LENGTHS:
+                ends |= self._endings.keys() & {tail[-length:] for tail in tails}
+        assigned = set(self._always).union(*(self._endings[end] for end in ends))
+        return assigned | _labels(pieces) if _VALUE in lasts else assigned
+
+
+def _pieces(text: bytes) -> list[bytes]:
+    """Split at each colon; rows of them, as of a ruler of `=`, count as one."""
+    while _MANY_SIGNS in text:
+        text = text.replace(_MANY_SIGNS, b":")
+    return text.split(b":")
+
+
+_MANY_SIGNS = b":" * 8
+_VALUE = b"ale"  # the end of a folded `value`
+_NAMES = (b"name", b"key")
+_LABEL = re.compile(
+    b"(token|secret|password|passwd|pwd|phrase|passcode|cookie|athorization|credential|key)"
+)
+_MAX_BESIDE = 200  # bytes from a name to the next sign
+
+
+_FLAG = re.compile(rb"--([A-Za-z][A-Za-z0-9_-]{1,62})(?:[ \t]|\\*[\"'][ \t]*,)")
+
+
+def flag_words(data: bytes) -> set[str]:
+    """Find the deciding words of options whose value is the next word of a command line.
+
+    Args:
+        data: A text's UTF-8 bytes, not folded.
+    """
+    found: set[str] = set()
+    at = data.find(b"--")
+    while at >= 0:
+        flag = _FLAG.match(data, at)
+        name = flag[1].decode() if flag else ""
+        if name and name_kind(name) is not NameKind.NONE:
+            found |= {word for word in _WORDS if word in name.lower()}
+        at = data.find(b"--", at + 2)
+    return found
+
+
+def _labels(pieces: list[bytes]) -> set[str]:
+    """Find the words of secrets' names that are the value of a `name` or a `key`."""
+    names = (index for index, piece in enumerate(pieces) if piece.endswith(_NAMES))
+    following = (pieces[index + 1] for index in names if index + 1 < len(pieces))
+    found = {word.decode() for piece in following for word in _LABEL.findall(piece, 0, _MAX_BESIDE)}
+    return {"authorization" if word == "athorization" else word for word in found}

@@ -1,0 +1,276 @@
+"""Secrets behind their names in running text: `password=hunter2`, `--api-key S`, headers.
+
+Lines of a log, command lines, URLs, settings files, source code, and JSON that is cut off
+or mixed into other text. A text that is JSON as a whole is read as such, not here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import NamedTuple
+
+from sidecar.cassette.masking import Span
+from sidecar.cassette.secret_names import (
+    NameKind,
+    folded,
+    is_query_secret,
+    name_kind,
+)
+from sidecar.cassette.secret_values import SCHEME, Evidence, is_secret
+
+_NAME_BYTES = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-")
+_MAX_NAME_BYTES = 64
+_MAX_QUOTED_BYTES = 8192
+_MAX_LINE_BYTES = 4096
+_BACKSLASH, _SPACE = 0x5C, 0x20
+_QUERY_MARKS = b"?&;"
+
+# What may stand between a name's deciding word and its value. `mark` is the sign of an
+# assignment; without one, the value is the next word of a command line (`gap`), or the
+# `value` beside a `name` (`pair`).
+_AFTER = (
+    rb"(?P<tail>(?:s|[_-]?(?:value|string|pem|confirm(?:ation)?))?[_-]?[0-9]{0,2})"
+    rb"(?:(?P<quote>\\*[\"'`])?\]?[ \t]*(?P<mark>=>|:=|=(?!=)|:(?![:]|//)|>)[ \t]*"
+    rb"|(?P<pair>\\*[\"']\s{0,64},?\s{0,64}\\*[\"']?value\\*[\"']?\s{0,64}[:=]\s{0,64})"
+    rb"|(?P<gap>[ \t]+|\\*[\"'][ \t]{0,64},[ \t\r\n]{0,64})(?=[^\s-]))"
+)
+_LABEL = rb"(?:[nN]ame|[kK]ey)\\*[\"']?\s{0,8}[:=]\s{0,8}\\*[\"']([^\"'\\]{2,128})\\*[\"']"
+_OPENING = rb"[bBfFrRuU]{0,2}(\\*)([\"'`])"
+_RUN = rb"(?:[^\s\"'`<>\\,;&|(){}\[\]]|\\(?![nrtbfu\"'`\\/])){1,1024}"
+_VARIABLE_RUN = rb"(?:[^\s\"'`<>\\,;&|]|\\(?![nrtbfu\"'`\\/])){1,4096}"
+_LINE_ENDS = (b"\n", b"\r", b"\\n", b"\\r", b'"', b"'", b"`", b"<", b">")
+_XML_RUN = rb"[^<>]{1,4096}(?=</)"
+_DIGITS = rb"[0-9]{3,64}(?=\s*[,}\]\s])"
+_TRAILING = b".,:!?"
+_WHOLE_LINE = ("digest", "aws4", "hmac")  # schemes whose credentials are a list
+
+
+@cache
+def _compiled(pattern: bytes) -> re.Pattern[bytes]:
+    # Not at import: most sessions need none of them, and each costs up to a millisecond.
+    return re.compile(pattern, re.IGNORECASE if pattern is _AFTER else 0)
+
+
+class _Name(NamedTuple):
+    """A secret's name in a text, and how it is joined to what follows.
+
+    Attributes:
+        text: The name without leading dashes.
+        kind: What it says of its value.
+        flag: Whether it is an option of a command line.
+        before: The byte before it; 0 at the beginning.
+        joint: The match of `_AFTER` behind its deciding word.
+        weak: Whether it is a secret's only in a URL's query, and if the value looks so.
+    """
+
+    text: str
+    kind: NameKind
+    flag: bool
+    before: int
+    joint: re.Match[bytes]
+    weak: bool = False
+
+
+class Assignments:
+    """Finds values behind secrets' names in running text.
+
+    Args of the constructor:
+        words: The deciding words to look for, small; the values of `ENDINGS`.
+        names: Further names that are secrets as a whole, folded.
+    """
+
+    def __init__(self, words: tuple[str, ...], names: frozenset[str] = frozenset()) -> None:
+        self._words = tuple(word.encode() for word in words)
+        self._names = names
+
+    def any_in(self, data: bytes) -> bool:
+        """Tell whether a text holds a secret's name with anything that may be its value.
+
+        It is true for every text of which `spans` or a structure's member finds a secret.
+        """
+        return next(self._found(data), None) is not None or self._is_label_in(data)
+
+    def spans(self, data: bytes) -> Iterator[Span]:
+        """Find the values in a text's UTF-8 bytes."""
+        last = Span(0, 0)
+        for name in self._found(data):
+            if last.start <= name.joint.start() < last.end:
+                continue  # within a value: masked, and not to be read over and over
+            span = _value(data, name)
+            if span is not None:
+                last = span
+                yield span
+
+    def _found(self, data: bytes) -> Iterator[_Name]:
+        small = data.lower()
+        after = _compiled(_AFTER)
+        for word in self._words:
+            at = small.find(word)
+            while at >= 0:
+                joint = after.match(data, at + len(word))
+                name = joint and self._name(data, at, joint)
+                if name:
+                    yield name
+                at = small.find(word, at + len(word))
+
+    def _is_label_in(self, data: bytes) -> bool:
+        """Tell whether a secret's name is the value of a `name`: `"name": "API_KEY"`."""
+        for found in _compiled(_LABEL).finditer(data) if b"alue" in data else ():
+            name = found[1].decode("utf-8", "replace")
+            if name_kind(name) is not NameKind.NONE or folded(name) in self._names:
+                return True
+        return False
+
+    def _name(self, data: bytes, at: int, joint: re.Match[bytes]) -> _Name | None:
+        start = _name_start(data, at)
+        before = data[start - 1] if start else 0
+        written = data[start : joint.end("tail")].decode()
+        if before == _BACKSLASH and written[:1] in "nrtbf":
+            written = written[1:]  # of an escaped line end or tab
+        name, flag = written.lstrip("-"), written.startswith("--")
+        if joint["gap"] and not flag:
+            return None
+        if before == _SPACE and not flag:
+            name = f"{_word_before(data, start)} {name}"
+        return self._known(name, _Name(name, NameKind.NONE, flag, before, joint))
+
+    def _known(self, name: str, found: _Name) -> _Name | None:
+        kind = name_kind(name)
+        if kind is NameKind.NONE and self._names:
+            kind = NameKind.ANY if folded(name.rpartition(" ")[2]) in self._names else kind
+        if kind is NameKind.NONE and found.before in _QUERY_MARKS and is_query_secret(name):
+            return found._replace(kind=NameKind.TEXT, weak=True)
+        return found._replace(kind=kind) if kind is not NameKind.NONE else None
+
+
+def _name_start(data: bytes, at: int) -> int:
+    lowest = max(0, at - _MAX_NAME_BYTES)
+    while at > lowest and data[at - 1] in _NAME_BYTES:
+        at -= 1
+    return at
+
+
+def _word_before(data: bytes, start: int) -> str:
+    """Return the word before a name: `API` of `the API key`."""
+    end = start - 1
+    return data[_name_start(data, end) : end].decode("utf-8", "replace")
+
+
+def _value(data: bytes, name: _Name) -> Span | None:
+    at = name.joint.end()
+    mark = name.joint["mark"]
+    if mark == b">" and name.before != ord("<"):
+        return None
+    opening = _compiled(_OPENING).match(data, at)
+    closing = _closing(data, opening) if opening else -1
+    if opening and closing >= 0:
+        return _quoted(data, name, opening.end(), closing)
+    if name.joint["pair"]:
+        return None
+    if folded(name.text).endswith(("authorization", "cookie", "cookies")):
+        return _header(data, name, at)
+    return _unquoted(data, name, at)
+
+
+def _closing(data: bytes, opening: re.Match[bytes]) -> int:
+    """Find the quote that ends what `opening` began; -1 if there is none near."""
+    depth, quote = len(opening[1]), opening[2]
+    limit = opening.end() + _MAX_QUOTED_BYTES
+    at = data.find(quote, opening.end(), limit)
+    while at >= 0:
+        slashes = 0
+        while data[at - slashes - 1] == _BACKSLASH and at - slashes > opening.end():
+            slashes += 1
+        if slashes == depth or (not depth and slashes % 2 == 0):
+            return at - depth
+        at = data.find(quote, at + 1, limit)
+    return -1
+
+
+def _text(data: bytes, start: int, end: int) -> str:
+    return data[start:end].decode("utf-8", "surrogateescape")
+
+
+def _quoted(data: bytes, name: _Name, start: int, end: int) -> Span | None:
+    value = _text(data, start, end)
+    if "\n" in value.strip() and name.kind is not NameKind.TEXT:
+        return None  # the quote was no beginning
+    is_member = bool(name.joint["quote"] or name.joint["pair"] or name.flag)
+    is_cookies = name.kind is NameKind.DEEP and "=" in value
+    evidence = Evidence.MEMBER if is_member or is_cookies else Evidence.QUOTED
+    if not is_secret(value, name.text, name.kind, evidence):
+        return None
+    return Span(start + _scheme_bytes(value), end)
+
+
+def _scheme_bytes(value: str) -> int:
+    scheme = SCHEME.match(value)
+    return scheme.end() if scheme else 0
+
+
+def _header(data: bytes, name: _Name, at: int) -> Span | None:
+    """Read the rest of a line: `Cookie: a=b; c=d`, `Authorization: Digest u="v", w="x"`."""
+    end = _line_end(data, at)
+    value = _text(data, at, end)
+    scheme = _scheme_bytes(value)
+    is_list = name.kind is NameKind.DEEP and "=" in value and name.joint["mark"] != b"="
+    if not scheme and not is_list:
+        return _unquoted(data, name, at)
+    start = at + scheme
+    if not is_list and not value.lower().startswith(_WHOLE_LINE):
+        run = _compiled(_VARIABLE_RUN).match(data, start)
+        end = run.end() if run else start
+    is_one = is_secret(_text(data, start, end), name.text, name.kind, Evidence.MEMBER)
+    return Span(start, end) if is_one else None
+
+
+def _line_end(data: bytes, at: int) -> int:
+    end = at + _MAX_LINE_BYTES
+    for stop in _LINE_ENDS:
+        found = data.find(stop, at, end)
+        end = found if found >= 0 else end
+    return at + len(data[at:end].rstrip(b" \t\\"))
+
+
+def _unquoted(data: bytes, name: _Name, at: int) -> Span | None:
+    if name.joint["quote"] and name.joint["mark"] == b":":
+        return _number(data, name, at)
+    evidence = _evidence(data, name, at)
+    pattern = _VARIABLE_RUN if evidence is Evidence.MEMBER and name.text.isupper() else _RUN
+    run = _compiled(_XML_RUN if name.joint["mark"] == b">" else pattern).match(data, at)
+    if run is None or (pattern is _RUN and data[run.end() : run.end() + 1] == b"("):
+        return None
+    is_sentence = evidence is Evidence.PROSE
+    end = at + len(run[0].rstrip(_TRAILING)) if is_sentence else run.end()
+    is_one = is_secret(_text(data, at, end), name.text, name.kind, evidence)
+    return Span(at, end) if is_one else None
+
+
+def _evidence(data: bytes, name: _Name, at: int) -> Evidence:
+    if name.weak:
+        return Evidence.WEAK
+    mark = name.joint["mark"]
+    is_variable = mark == b"=" and name.text.rpartition(" ")[2].isupper()
+    if name.before in _QUERY_MARKS or mark == b">" or is_variable or (name.flag and mark):
+        return Evidence.MEMBER
+    is_apart = mark is None or (mark == b":" and data[at - 1] in b" \t")
+    return Evidence.PROSE if is_apart and not _is_yaml(data, name, at) else Evidence.TIGHT
+
+
+def _is_yaml(data: bytes, name: _Name, at: int) -> bool:
+    """Tell whether a name and one word behind it are a line of their own, in small letters."""
+    start = name.joint.start() - _MAX_NAME_BYTES
+    before = data[max(0, start) : name.joint.start()].rpartition(b"\n")[2]
+    rest = data[at : at + _MAX_QUOTED_BYTES].partition(b"\n")[0]
+    own = before.lstrip(b" \t-")
+    return own[:1].islower() and b" " not in own and b" " not in rest.strip()
+
+
+def _number(data: bytes, name: _Name, at: int) -> Span | None:
+    """Read the bare number of a member, which stays a number."""
+    if name.kind is not NameKind.ANY:
+        return None
+    digits = _compiled(_DIGITS).match(data, at)
+    return Span(at, digits.end(), instead=b"0") if digits else None

@@ -1,0 +1,1 @@
+"""The verbs: the one place that wires rooms together."""

@@ -1,0 +1,148 @@
+"""Runs an agent with its servers behind the sidecar, and journals how it went."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from sidecar.agents.command import (
+    AgentOrder,
+    AgentResult,
+    Stop,
+    run_agent,
+    words_of,
+    write_files,
+)
+from sidecar.agents.config import AgentConfig, ProxyArguments, wrapped
+from sidecar.cassette.redaction import Redactor, secret_environment
+from sidecar.cli.options import Places, say
+from sidecar.errors import SidecarError, UsageError
+from sidecar.report.text import counted
+from sidecar.store import ids, runs
+from sidecar.store.clock import SYSTEM_CLOCK
+from sidecar.store.journal import Journal
+from sidecar.store.salt import masking_salt
+from sidecar.wire.json_text import dump
+
+SETTLE_SECONDS = 10.0
+"""How long proxies may take to end once their agent has."""
+
+_POLL_SECONDS = 0.02
+
+
+class Plan(NamedTuple):
+    """What to run.
+
+    Attributes:
+        command: The agent's command, templates not filled in.
+        config: The servers.
+        arguments: What their proxies are told.
+        input: The agent's input; None where it gets none.
+    """
+
+    command: tuple[str, ...]
+    config: AgentConfig
+    arguments: ProxyArguments
+    input: str | None = None
+
+
+def new_run() -> str:
+    """Make the id of a run that begins now."""
+    return ids.new_run_id(SYSTEM_CLOCK.now(), os.urandom(ids.RANDOMNESS_BYTES))
+
+
+def read_input(text: str | None) -> str | None:
+    """Read what `--input` says: a text, or `@` and the file that holds it.
+
+    Raises:
+        UsageError: If the file cannot be read.
+    """
+    if text is None or not text.startswith("@"):
+        return text
+    try:
+        return Path(text[1:]).read_bytes().decode()
+    except OSError as error:
+        problem = f"the input cannot be read ({error.strerror})"
+    except UnicodeDecodeError:
+        problem = "the input is not UTF-8 text"
+    raise UsageError(problem, place=text[1:], hint="give a text file as --input @FILE")
+
+
+def execute(plan: Plan, journal: Journal, where: Places, stop: Stop) -> AgentResult:
+    """Run an agent; when this returns its run is in the journal, whole.
+
+    The command, the input and the output are kept as JSON text, secrets masked.
+
+    Args:
+        plan: What to run.
+        journal: Where the run is kept.
+        where: The project, and the home whose key masks secrets.
+        stop: Whether to end it early.
+
+    Raises:
+        SidecarError: If the agent could not be started.
+    """
+    run = plan.arguments.run
+    masks = _masks(plan, where)
+    words = words_of(plan.command)
+    journal.start_run(
+        run,
+        mode=plan.arguments.mode,
+        agent_id=plan.arguments.agent_id,
+        cassette=plan.arguments.cassette,
+        command=masks.json_text(dump(list(words))),
+        input=None if plan.input is None else masks.json_text(dump(plan.input)),
+    )
+    try:
+        with _private_folder() as folder:
+            files = write_files(folder, wrapped(plan.config, plan.arguments), input_text=plan.input)
+            order = AgentOrder(words, files, run, Path.cwd(), input=plan.input, attached=True)
+            result = run_agent(order, stop=stop)
+            _settle(journal, run, stop)
+    except SidecarError:
+        journal.finish_run(run, state="failed")
+        raise
+    journal.finish_run(
+        run,
+        state=_state_of(result),
+        exit_code=result.exit_code,
+        output=masks.json_text(dump(result.output)),
+    )
+    return result
+
+
+def _masks(plan: Plan, where: Places) -> Redactor:
+    # The proxies know these, since the agent gives them to the servers.
+    known = dict(os.environ)
+    for server in plan.config.servers:
+        known.update(server.env)
+    return Redactor(masking_salt(where.home), known_values=secret_environment(known))
+
+
+def _state_of(result: AgentResult) -> str:
+    if result.stopped is not None:
+        return "interrupted"
+    return "ended" if result.failure is None else "failed"
+
+
+@contextmanager
+def _private_folder() -> Iterator[Path]:
+    """Make a folder for this user alone: a config may hold secrets."""
+    # An agent may have left anything there, also what cannot be removed.
+    with tempfile.TemporaryDirectory(prefix="mcp-sidecar-", ignore_cleanup_errors=True) as folder:
+        yield Path(folder)
+
+
+def _settle(journal: Journal, run: str, stop: Stop) -> None:
+    """Wait until the run's proxies have ended, which they do once the agent has."""
+    until = time.monotonic() + SETTLE_SECONDS
+    while running := runs.open_sessions(journal, run):
+        if stop.is_urgent or time.monotonic() > until:
+            say(f"{counted(running, 'server')} of the run did not end; the run is incomplete")
+            return
+        time.sleep(_POLL_SECONDS)

@@ -1,0 +1,102 @@
+"""What several verbs have in common: where things lie, which run is meant, and how to say it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from typing import NamedTuple, TypeVar
+
+import click
+
+from sidecar.errors import UsageError
+from sidecar.report.text import escaped
+from sidecar.store import folders
+from sidecar.store.journal import Journal
+
+_F = TypeVar("_F", bound=Callable[..., object])
+
+AGENT_WORDS = {"allow_interspersed_args": False}
+"""Context settings of verbs whose arguments are a command: options end where it begins."""
+
+home_option = click.option(
+    "--home",
+    metavar="DIR",
+    help="Folder of the journal; default MCP_SIDECAR_HOME, else .sidecar in the project.",
+)
+project_option = click.option(
+    "--project",
+    metavar="DIR",
+    help="Folder that cassettes/ and .sidecar/ are in; default the working directory.",
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
+class Places(NamedTuple):
+    """Where things lie.
+
+    Attributes:
+        project: The project folder, absolute.
+        home: The folder of the journal, absolute.
+    """
+
+    project: str
+    home: str
+
+    @property
+    def journal(self) -> str:
+        """The journal's file."""
+        return folders.journal_path(self.home)
+
+    def cassette(self, spec: str) -> str:
+        """The file that a cassette's name or path means.
+
+        Raises:
+            UsageError: If it means none (C07).
+        """
+        return folders.cassette_path(spec, self.project)
+
+
+def places_options(command: _F) -> _F:
+    """Give a verb `--home` and `--project`."""
+    return home_option(project_option(command))
+
+
+def places(project: str | None, home: str | None) -> Places:
+    """Find where things lie (design.md, section 4).
+
+    Raises:
+        UsageError: If the project folder is none.
+    """
+    folder = folders.project_folder(None, os.path.join(os.getcwd(), project or ""))
+    if not os.path.isdir(folder):
+        raise UsageError("the project folder is no folder", place=folder, hint="check --project")
+    return Places(folder, folders.home(os.environ, home, folder))
+
+
+def present_journal(where: Places) -> Journal:
+    """Open the journal to read it; none is made.
+
+    Raises:
+        JournalError: If it cannot be opened.
+        UsageError: If there is none.
+    """
+    if not os.path.lexists(where.journal):
+        raise UsageError(
+            "nothing is recorded here yet: there is no journal",
+            place=where.journal,
+            hint="record a run, or say with --project or --home where it was recorded",
+        )
+    return Journal.open(where.journal)
+
+
+def say(text: str) -> None:
+    """Tell the user something, on standard error, escaped."""
+    click.echo(f"mcp-sidecar: {escaped(text)}", err=True)
+
+
+def shown_width() -> int | None:
+    """The width of tables in columns; None where no terminal shows them."""
+    if not sys.stdout.isatty():
+        return None
+    return os.get_terminal_size(sys.stdout.fileno()).columns or None

@@ -1,0 +1,148 @@
+"""`mcp-sidecar record`: runs an agent, and records what its MCP servers answer."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+import click
+
+from sidecar.agents.command import stop_on_signals
+from sidecar.agents.config import DEFAULT_CONFIG, AgentConfig, ProxyArguments, read_config
+from sidecar.cli.execution import Plan, execute, new_run, read_input
+from sidecar.cli.options import AGENT_WORDS, Places, places, places_options, say
+from sidecar.errors import SidecarError
+from sidecar.proxy.options import Mode
+from sidecar.report.text import counted
+from sidecar.store import cassettes, recorded
+from sidecar.store.journal import Journal
+from sidecar.store.recorded import Recorded
+
+_NOT_SAVED = 2
+
+
+@click.command(
+    "record",
+    context_settings=AGENT_WORDS,
+    short_help="Run an agent, and record what its MCP servers answer.",
+)
+@click.option(
+    "--cassette",
+    required=True,
+    metavar="C",
+    help="A name, which means cassettes/NAME.jsonl, or a path that ends in .jsonl.",
+)
+@click.option(
+    "--config",
+    metavar="FILE",
+    help=f"The agent's MCP config; default {DEFAULT_CONFIG} in the project.",
+)
+@click.option("--input", "text", metavar="TEXT|@FILE", help="The agent's input, kept with the run.")
+@click.option(
+    "--mode",
+    type=click.Choice(["record", "auto"]),
+    default="record",
+    show_default=True,
+    help="auto serves what the cassette holds, and adds what it does not.",
+)
+@click.option("--overwrite", is_flag=True, help="Replace the cassette of another run.")
+@click.option("--agent-id", metavar="ID", help="Of the events; default the client's own name.")
+@places_options
+@click.argument("agent", nargs=-1, type=click.UNPROCESSED)
+def command(  # noqa: PLR0913  # one parameter an option
+    *,
+    cassette: str,
+    config: str | None,
+    text: str | None,
+    mode: Mode,
+    overwrite: bool,
+    agent_id: str | None,
+    project: str | None,
+    home: str | None,
+    agent: tuple[str, ...],
+) -> int:
+    """Run AGENT, a command, with its MCP servers behind the sidecar, and record them.
+
+    For example: mcp-sidecar record --cassette checkout -- python agent.py {mcp_config}
+
+    The agent finds a copy of its config, in which each server is started by the sidecar,
+    where {mcp_config} or MCP_SIDECAR_CONFIG says. {input}, {input_file} and {output_file},
+    and MCP_SIDECAR_INPUT_FILE and MCP_SIDECAR_OUTPUT_FILE, say where its input is and its
+    output goes; without an output file its output is what it prints. The exit code is
+    the agent's own, or 2 if there is no recording of it.
+    """
+    where = places(project, home)
+    arguments = ProxyArguments(
+        mode=mode,
+        run=new_run(),
+        home=where.home,
+        cassette=where.cassette(cassette),
+        agent_id=agent_id,
+        overwrite=overwrite,
+    )
+    plan = Plan(agent, _config(config, where), arguments, read_input(text))
+    journal = Journal.open(where.journal)
+    try:
+        return _record(plan, journal, where)
+    finally:
+        journal.close()
+
+
+def _config(config: str | None, where: Places) -> AgentConfig:
+    return read_config(config or os.path.join(where.project, DEFAULT_CONFIG))
+
+
+def _record(plan: Plan, journal: Journal, where: Places) -> int:
+    _look_ahead(plan.arguments, journal)
+    with stop_on_signals() as stop:
+        result = execute(plan, journal, where, stop)
+        if result.failure:
+            say(f"the agent failed: {result.failure}")
+        if not _saved(plan.arguments, journal):
+            return _NOT_SAVED
+    return result.exit_code
+
+
+def _look_ahead(arguments: ProxyArguments, journal: Journal) -> None:
+    """Say before the agent works what would become of its cassette.
+
+    Raises:
+        CassetteError: If what is in its place is broken, or no cassette (C01).
+    """
+    path = arguments.cassette
+    if path is None or not os.path.lexists(path):
+        return
+    # With neither flag nothing is written, but all that stands in the way is found.
+    found = cassettes.save_run(journal, arguments.run, path, overwrite=False, extend=False)
+    if found.refused and not arguments.overwrite and arguments.mode == "record":
+        say(f"{path} holds another run, and stays as it is: --overwrite would replace it")
+
+
+def _saved(arguments: ProxyArguments, journal: Journal) -> bool:
+    """Save the run's cassette, and say what is in it; tell whether that went well."""
+    run, path = arguments.run, arguments.cassette
+    assert path is not None
+    try:
+        rows = recorded.of_run(journal.connection, run)
+        if not rows:
+            say(f"run {run}: nothing was recorded, since the agent asked no server of its config")
+            return True
+        say(f"run {run}: {_counts(rows)}")
+        saved = cassettes.save_run(
+            journal, run, path, overwrite=arguments.overwrite, extend=arguments.mode == "auto"
+        )
+    except SidecarError as error:
+        say(f"{error}; the run is in the journal: `mcp-sidecar cassette save {run}` saves it")
+        return False
+    if saved.refused:
+        say(saved.refused)
+    elif saved.written:
+        complete = cassettes.load(path).cassette.complete
+        say(f"cassette {path}" + ("" if complete else ", which is not complete"))
+    return True
+
+
+def _counts(rows: Sequence[Recorded]) -> str:
+    calls = [row.interaction for row in rows if row.interaction.is_tool_call and row.call is None]
+    errors = sum(1 for call in calls if call.is_error)
+    return f"{counted(len(calls), 'call')}, {counted(errors, 'error')}"

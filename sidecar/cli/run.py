@@ -1,0 +1,221 @@
+"""`mcp-sidecar run`: every trial of every task of a suite, offline, and graded."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+
+from sidecar.agents.anchoring import anchored
+from sidecar.agents.command import Stop, stop_on_signals, words_of
+from sidecar.agents.config import AgentConfig, ServerEntry, config_of_names, read_config
+from sidecar.agents.evaluation import (
+    DEFAULT_AGENT_ID,
+    Done,
+    Evaluation,
+    evaluate,
+    refuse_unrunnable,
+    servers_of,
+)
+from sidecar.agents.trial import Setting
+from sidecar.cassette.interaction import Cassette
+from sidecar.cassette.redaction import Redactor, secret_environment
+from sidecar.cli.execution import new_run
+from sidecar.cli.grade import show_grade, summary_option
+from sidecar.cli.options import Places, json_option, places, places_options, say
+from sidecar.errors import ConfigError, UsageError
+from sidecar.report.grades import Notes, exit_code
+from sidecar.report.progress import TrialProgress
+from sidecar.report.text import counted
+from sidecar.store import folders, runs, suites
+from sidecar.store.journal import Journal
+from sidecar.store.salt import masking_salt
+from sidecar.suite.fixtures import entries_of
+from sidecar.suite.model import AgentEvalSuite
+from sidecar.wire.json_text import JsonValue
+
+DEFAULT_TIMEOUT_SECONDS = 600.0
+
+_NOT_MEASURED = 2
+_SHOWN_LAST_LINES = 8
+
+
+class _Plan(NamedTuple):
+    """What is run.
+
+    Attributes:
+        path: The suite's file.
+        suite: The suite.
+        surface: What its servers show; None without a surface file.
+        config: The servers that the agent is offered.
+        agent: The agent's command, its paths absolute.
+        cwd: Where the agent works; None: in a fresh folder each time.
+        timeout_seconds: Of a trial.
+    """
+
+    path: str
+    suite: AgentEvalSuite
+    surface: Cassette | None
+    config: AgentConfig
+    agent: tuple[str, ...]
+    cwd: Path | None
+    timeout_seconds: float
+
+
+@click.command("run", short_help="Run every trial of a suite, offline, and grade it.")
+@click.argument("suite")
+@click.option("--agent", required=True, metavar="CMD", help="The agent's command, in quotes.")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    default=DEFAULT_TIMEOUT_SECONDS,
+    show_default=True,
+    metavar="S",
+    help="Seconds that a trial may take.",
+)
+@click.option("--cwd", metavar="DIR", help="Where the agent works; default a new folder a trial.")
+@click.option("--config", metavar="FILE", help="Live servers, for tasks that say onMiss live.")
+@summary_option
+@click.option("--events", metavar="FILE", help="Write the event log there, as JSON Lines.")
+@json_option
+@places_options
+def command(  # noqa: PLR0913  # one parameter an option
+    *,
+    suite: str,
+    agent: str,
+    timeout: float,
+    cwd: str | None,
+    config: str | None,
+    summary: str | None,
+    events: str | None,
+    as_json: bool,
+    project: str | None,
+    home: str | None,
+) -> int:
+    """Run every trial of every task of SUITE against its recorded answers, and grade it.
+
+    For example: mcp-sidecar run suites/checkout.json --agent "python agent.py"
+
+    Each trial gets a working directory and fixtures of its own; MCP_SIDECAR_PROJECT tells
+    the agent where this was called. Words of its command that name a file from here are
+    made absolute. Where it finds its servers, its input and the rest is told by
+    {mcp_config}, {input}, {input_file} and {output_file} in the command, and by
+    MCP_SIDECAR_CONFIG, _INPUT_FILE, _OUTPUT_FILE, _EVENTS_FILE and _MEMORY_FILE.
+
+    Exit codes: 0 passed; 1 measured, and failed; 2 not measured.
+    """
+    where = places(project, home)
+    plan = _plan(suite, agent, config, cwd, timeout)
+    journal = Journal.open(where.journal)
+    try:
+        with stop_on_signals() as stop:
+            done = _evaluated(plan, where, journal, stop)
+        if events is not None:
+            suites.save_events(events, runs.events(journal, done.run_id))
+    finally:
+        journal.close()
+    show_grade(done.grade, as_json=as_json, summary=summary, notes=_notes(done))
+    if done.is_stopped:
+        say("stopped before all trials were done; nothing is passed by that")
+        return _NOT_MEASURED
+    return exit_code(done.grade)
+
+
+def _plan(
+    path: str, agent: str, config: str | None, cwd: str | None, timeout_seconds: float
+) -> _Plan:
+    suite = suites.load_suite(path)
+    loaded = suites.load_surface(path)
+    for warning in loaded.warnings if loaded else ():
+        say(warning)
+    surface = loaded.cassette if loaded else None
+    live = None if config is None else _live(config)
+    refuse_unrunnable(suite, live_servers=live or (), name=path)
+    names = servers_of(suite, surface)
+    here = Path.cwd()
+    folder = None if cwd is None else here / cwd
+    if folder is not None and not folder.is_dir():
+        raise UsageError("the agent's working directory is no folder", place=str(folder))
+    return _Plan(
+        path,
+        suite,
+        surface,
+        config_of_names(names) if live is None else _config(names, live, config or ""),
+        anchored(words_of([agent]), here),
+        folder,
+        timeout_seconds,
+    )
+
+
+def _live(config: str) -> dict[str, ServerEntry]:
+    """Read the live servers, which are started from where their config says."""
+    folder = folders.project_folder(config, os.getcwd())
+    found = {}
+    for server in read_config(config).servers:
+        cwd = server.entry.get("cwd")
+        place = os.path.join(folder, cwd if isinstance(cwd, str) else "")
+        entry = {**server.entry, "cwd": os.path.abspath(place)}
+        found[server.name] = replace(server, entry=entry)
+    return found
+
+
+def _config(names: tuple[str, ...], live: Mapping[str, ServerEntry], place: str) -> AgentConfig:
+    missing = [name for name in names if name not in live]
+    if missing:
+        raise ConfigError(
+            f"the suite uses the server {missing[0]!r}, which the config does not name",
+            place=place,
+            hint="add it, as the agent's own config has it",
+        )
+    servers = tuple(live[name] for name in names)
+    document: dict[str, JsonValue] = {"mcpServers": {one.name: one.entry for one in servers}}
+    return AgentConfig(servers, document)
+
+
+def _evaluated(plan: _Plan, where: Places, journal: Journal, stop: Stop) -> Evaluation:
+    known = dict(os.environ)
+    for server in plan.config.servers:
+        known.update(server.env)
+    setting = Setting(
+        eval_run=new_run(),
+        suite_id=plan.suite.suite_id,
+        agent=plan.agent,
+        agent_id=plan.suite.target_agent_id or DEFAULT_AGENT_ID,
+        config=plan.config,
+        project=Path.cwd(),
+        home=where.home,
+        journal=journal,
+        masks=Redactor(masking_salt(where.home), known_values=secret_environment(known)),
+        timeout_seconds=plan.timeout_seconds,
+        cwd=plan.cwd,
+        stop=stop,
+    )
+    with TrialProgress(len(plan.suite.tasks) * plan.suite.trial_count) as progress:
+        return evaluate(plan.suite, plan.surface, setting, progress)
+
+
+def _notes(done: Evaluation) -> Notes:
+    return {(one.task.task_id, one.index): tuple(_trial_notes(one)) for one in done.trials}
+
+
+def _trial_notes(done: Done) -> list[str]:
+    result = done.result
+    notes = [f"a call missed: {miss}" for miss in result.misses]
+    if result.leftovers:
+        entries = entries_of(done.task)
+        names = ", ".join(f"{place} ({entries[place].tool})" for place in result.leftovers[:5])
+        more = ", …" if len(result.leftovers) > 5 else ""  # noqa: PLR2004  # as many as are named
+        count = counted(len(result.leftovers), "recorded answer was", "recorded answers were")
+        notes.append(f"{count} not asked for: {names}{more}")
+    if result.usage.problem:
+        notes.append(f"its usage is unknown: {result.usage.problem}")
+    if result.has_open_sessions:
+        notes.append("a server of the agent did not end, so its calls may not all be here")
+    if result.failure and result.last_words:
+        lines = result.last_words.splitlines()[-_SHOWN_LAST_LINES:]
+        notes += [f"the agent's last words: {line}" for line in lines]
+    return notes

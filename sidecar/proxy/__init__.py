@@ -1,0 +1,1 @@
+"""One server behind the sidecar: the processes and streams around recorder and replayer."""

@@ -1,0 +1,243 @@
+"""A server process: started as the client would, stopped so that nothing is left of it.
+
+It leads a session of its own, so that what it starts can be stopped with it. Stopping
+closes its input first, then sends TERM, then KILL, each wait bounded. A guard process
+does the same if the proxy itself is killed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import signal
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Mapping, Sequence
+
+from sidecar.proxy.streams import Outlet, read_chunk
+
+_PIPE_BYTES = 256 * 1024  # fewer switches for large results; the system's default is 64 KiB
+_POLL_SECONDS = 0.005
+_GROUP_POLL_SECONDS = 0.02  # looks at all processes of the machine
+_TAIL_LINES = 20
+_TAIL_LINE_BYTES = 2000
+_IGNORED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)
+_COERCED = ("C.UTF-8", "C.utf8", "UTF-8")  # PEP 538
+
+
+class Child:
+    """A running server.
+
+    Attributes:
+        stdin: What goes to it.
+        stdout: The descriptor that its messages come from.
+    """
+
+    def __init__(self, command: Sequence[str]) -> None:
+        """Start it, with this process's environment and working directory.
+
+        Raises:
+            OSError: If it cannot be started.
+        """
+        in_read, in_write = os.pipe()
+        self.stdout, out_write = os.pipe()
+        self._stderr, err_write = os.pipe()
+        for descriptor in (in_write, self.stdout):
+            _widen(descriptor)
+        ends = (in_read, out_write, err_write)
+        try:
+            self._pid = _spawn(command, ends)
+        except OSError:
+            for descriptor in (in_write, self.stdout, self._stderr):
+                os.close(descriptor)
+            raise
+        finally:
+            for descriptor in ends:
+                os.close(descriptor)
+        os.set_blocking(in_write, False)  # ours alone: the child's end is not touched
+        self.stdin = Outlet(in_write)
+        self._guard = _start_guard(self._pid)
+        self._code: int | None = None
+        self._reaping = threading.Lock()  # whoever comes second would find no child
+        self._tail: deque[bytes] = deque(maxlen=_TAIL_LINES)
+        self._tail_part = b""
+
+    def relay_stderr(self) -> None:
+        """Pass its standard error on until it ends, keeping the last lines. Blocks."""
+        errors = Outlet(2)
+        while chunk := read_chunk(self._stderr):
+            errors.send(chunk)
+            *lines, part = (self._tail_part + chunk).split(b"\n")
+            self._tail.extend(line[-_TAIL_LINE_BYTES:] for line in lines)
+            self._tail_part = part[-_TAIL_LINE_BYTES:]
+
+    def last_words(self) -> str:
+        """The last lines of its standard error, as text."""
+        lines = [*self._tail, self._tail_part]
+        return b"\n".join(lines).decode(errors="replace").strip()
+
+    def exit_code(self) -> int | None:
+        """Its exit code, 128 plus the signal's number if one ended it; None while it runs."""
+        with self._reaping:
+            if self._code is None:
+                self._code = _reap(self._pid)
+            return self._code
+
+    def wait(self, seconds: float) -> int | None:
+        """Wait for its end, at most so long; return `exit_code()`."""
+        until = time.monotonic() + seconds
+        while (code := self.exit_code()) is None and time.monotonic() < until:
+            time.sleep(_POLL_SECONDS)
+        return code
+
+    def stop(self, grace_seconds: float, *, patient: bool = True) -> int:
+        """End it and all that it started; return its exit code.
+
+        Args:
+            grace_seconds: Waited at each step.
+            patient: Whether it may end by itself once its input is closed.
+        """
+        self.stdin.close()
+        if patient:
+            self.wait(grace_seconds)
+        for sign in (signal.SIGTERM, signal.SIGKILL):
+            if not _signal_group(self._pid, sign):
+                break
+            self._wait_for_group(grace_seconds)
+        code = self.wait(grace_seconds)
+        self._guard.release()
+        return 128 + signal.SIGKILL if code is None else code
+
+    def _wait_for_group(self, seconds: float) -> None:
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            self.exit_code()  # a zombie counts as a member of its group
+            if not _is_alive(self._pid):
+                return
+            time.sleep(_GROUP_POLL_SECONDS)
+
+
+class _Guard:
+    """The process that stops the server's group when the proxy is gone without doing it."""
+
+    def __init__(self, pid: int, pipe: int) -> None:
+        self._pid = pid
+        self._pipe = pipe
+
+    def release(self) -> None:
+        """Let it go: all is stopped."""
+        if self._pipe < 0:
+            return
+        with contextlib.suppress(OSError):
+            os.write(self._pipe, b"x")
+        os.close(self._pipe)
+        self._pipe = -1
+        with contextlib.suppress(OSError):
+            os.waitpid(self._pid, 0)
+
+
+def _spawn(command: Sequence[str], ends: tuple[int, int, int]) -> int:
+    actions = [(os.POSIX_SPAWN_DUP2, end, target) for target, end in enumerate(ends)]
+    return os.posix_spawnp(
+        command[0],
+        list(command),
+        _environment(),
+        file_actions=actions,
+        setsid=True,
+        setsigdef=_IGNORED_BY_PYTHON,
+    )
+
+
+def _environment() -> Mapping[str, str]:
+    """The environment that the client gave us (S13)."""
+    if os.environ.get("LC_CTYPE") not in _COERCED or not _has_coerced_locale():
+        return os.environ
+    return {name: value for name, value in os.environ.items() if name != "LC_CTYPE"}
+
+
+def _has_coerced_locale() -> bool:
+    """Tell whether Python has set LC_CTYPE itself, as it does where the locale is C."""
+    try:
+        with open("/proc/self/environ", "rb") as file:
+            return b"\0LC_CTYPE=" not in b"\0" + file.read()
+    except OSError:  # no Linux
+        return sys.flags.utf8_mode == 1 and "PYTHONUTF8" not in os.environ
+
+
+def _widen(descriptor: int) -> None:
+    if hasattr(fcntl, "F_SETPIPE_SZ"):
+        with contextlib.suppress(OSError):  # over the user's allowance: the default does
+            fcntl.fcntl(descriptor, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
+
+
+def _reap(pid: int) -> int | None:
+    try:
+        done, status = os.waitpid(pid, os.WNOHANG)
+    except ChildProcessError:
+        return 0
+    if not done:
+        return None
+    code = os.waitstatus_to_exitcode(status)
+    return 128 - code if code < 0 else code
+
+
+def _signal_group(group: int, sign: int) -> bool:
+    """Send a signal to what is left of a group; tell whether anything was."""
+    try:
+        os.killpg(group, sign)
+    except (ProcessLookupError, PermissionError):
+        return False
+    return True
+
+
+def _is_alive(group: int) -> bool:
+    """Tell whether anything of a group runs; what nobody has reaped yet does not (D03)."""
+    if not _signal_group(group, 0):
+        return False
+    try:
+        processes = [name for name in os.listdir("/proc") if name.isdigit()]
+    except OSError:  # no Linux
+        return True
+    return any(_runs_in(group, name) for name in processes)
+
+
+def _runs_in(group: int, process: str) -> bool:
+    try:
+        with open(f"/proc/{process}/stat", encoding="utf-8", errors="replace") as file:
+            state, _, its_group = file.read().rpartition(")")[2].split()[:3]
+    except OSError:  # it has gone meanwhile
+        return False
+    return int(its_group) == group and state != "Z"
+
+
+def _start_guard(group: int) -> _Guard:
+    # A fork, not a new program: it costs a millisecond, and must be done before threads.
+    ours, theirs = os.pipe()
+    pid = os.fork()
+    if pid:
+        with contextlib.suppress(OSError):
+            os.setpgid(pid, pid)  # at once, so that who kills our group does not kill it, too
+        os.close(ours)
+        return _Guard(pid, theirs)
+    try:
+        for sign in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            signal.signal(sign, signal.SIG_IGN)
+        os.dup2(ours, 0)
+        os.closerange(1, 256)
+        _guard(group)
+    finally:
+        os._exit(0)
+
+
+def _guard(group: int, grace_seconds: float = 2.0) -> None:
+    if read_chunk(0):
+        return
+    for sign in (0, signal.SIGTERM, signal.SIGKILL):  # first its input closed, with the proxy
+        if not _signal_group(group, sign):
+            return
+        until = time.monotonic() + grace_seconds
+        while _is_alive(group) and time.monotonic() < until:
+            time.sleep(_GROUP_POLL_SECONDS)

@@ -1,0 +1,44 @@
+"""What a proxy is told to do."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple, TypeAlias
+
+from sidecar.wire.framing import MAX_MESSAGE_BYTES
+
+Mode: TypeAlias = Literal["record", "replay", "auto", "passthrough"]
+OnMiss: TypeAlias = Literal["fail", "live"]
+
+MODES: tuple[Mode, ...] = ("record", "replay", "auto", "passthrough")
+
+
+class ProxyOptions(NamedTuple):
+    """One server behind the sidecar.
+
+    Attributes:
+        server: Its name in the agent's config.
+        mode: What is done with its traffic.
+        command: Program and arguments of the live server; may be empty in `replay`.
+        cassette: The file's path; None where only the journal is written.
+        journal: The journal's path.
+        run: The run's id.
+        agent_id: Of the events; None takes the client's own name.
+        on_miss: In `replay`, whether a miss fails or goes to the live server.
+        overwrite: Whether another run's cassette may be replaced.
+        max_message_bytes: Ceiling of one message.
+        drain_seconds: How long answers are waited for after the client's input ended.
+        grace_seconds: How long a server may take to end, at each step of stopping it.
+    """
+
+    server: str
+    mode: Mode
+    command: tuple[str, ...]
+    cassette: str | None
+    journal: str
+    run: str
+    agent_id: str | None = None
+    on_miss: OnMiss = "fail"
+    overwrite: bool = False
+    max_message_bytes: int = MAX_MESSAGE_BYTES
+    drain_seconds: float = 5.0
+    grace_seconds: float = 2.0

@@ -1,0 +1,144 @@
+"""Blocking reads and writes of lines on file descriptors."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import threading
+from collections.abc import Iterator
+
+from sidecar.wire.framing import LineBuffer, Oversized
+
+_CHUNK_BYTES = 256 * 1024  # the most that a pipe of ours holds
+_CLOSING_SECONDS = 0.5  # for a write that is under way
+_SAYING_BYTES = 4096  # what a pipe with room takes without a wait
+_SAYING_MS = 200  # for a reader of standard error that is only slow
+
+
+def read_lines(descriptor: int, max_bytes: int) -> Iterator[bytes | Oversized]:
+    """Yield the lines of a stream as they end, and what is left at its end.
+
+    Each line has its newline; a last one that the stream cut short gets it, or what is
+    written after it would run into it.
+    """
+    buffer = LineBuffer(max_bytes)
+    while chunk := read_chunk(descriptor):
+        yield from buffer.feed(chunk)
+    rest = buffer.rest()
+    if rest is not None:
+        yield rest if isinstance(rest, Oversized) else rest + b"\n"
+
+
+def read_chunk(descriptor: int) -> bytes:
+    """Read what there is, waiting for something; empty at the end of the stream."""
+    while True:
+        try:
+            return os.read(descriptor, _CHUNK_BYTES)
+        except BlockingIOError:
+            _wait(descriptor, select.POLLIN)
+        except OSError:  # a reset socket, a closed terminal: nothing more will come
+            return b""
+
+
+class Outlet:
+    """A stream that several threads write whole messages to (S15).
+
+    A reader that is gone is no error: what is written then is dropped, and `closed` says so.
+    """
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._lock = threading.Lock()
+        self.closed = False
+
+    def send(self, data: bytes) -> bool:
+        """Write all of it; tell whether it went out."""
+        with self._lock:
+            if self.closed:
+                return False
+            try:
+                written = _write(self._descriptor, data)
+                if written < len(data):
+                    self._send_rest(memoryview(data)[written:])
+            except OSError:
+                self.closed = True
+                return False
+            return True
+
+    def begin(self, data: bytes) -> int:
+        """Write what goes out at once of a message; return how much, for `send` of the rest.
+
+        Never waits, where the descriptor is set not to block. Only for a stream to which
+        no other thread writes meanwhile.
+        """
+        with self._lock:
+            try:
+                return len(data) if self.closed else os.write(self._descriptor, data)
+            except BlockingIOError:
+                return 0
+            except OSError:
+                self.closed = True
+                return len(data)
+
+    def _send_rest(self, data: memoryview) -> None:
+        while data:
+            data = data[_write(self._descriptor, data) :]
+
+    def close(self) -> None:
+        """Close the descriptor, once; one that a write hangs in stays open."""
+        if not self._lock.acquire(timeout=_CLOSING_SECONDS):
+            self.closed = True
+            return
+        try:
+            if not self.closed:
+                self.closed = True
+                os.close(self._descriptor)
+        finally:
+            self._lock.release()
+
+
+def _write(descriptor: int, data: bytes | memoryview) -> int:
+    try:
+        return os.write(descriptor, data)
+    except BlockingIOError:
+        _wait(descriptor, select.POLLOUT)
+        return 0
+
+
+def _wait(descriptor: int, what: int, milliseconds: int | None = None) -> bool:
+    """Wait for a descriptor, which another program that shares it may have set not to block."""
+    poller = select.poll()
+    poller.register(descriptor, what)
+    return bool(poller.poll(milliseconds))
+
+
+class _Listener:
+    """Whoever reads our standard error; one that does not must not hold traffic up."""
+
+    def __init__(self) -> None:
+        self._patience_ms = _SAYING_MS
+
+    def tell(self, data: bytes) -> None:
+        rest = memoryview(data)
+        while rest and self._listens():
+            rest = rest[os.write(2, rest[:_SAYING_BYTES]) :]
+
+    def _listens(self) -> bool:
+        listens = _wait(2, select.POLLOUT, self._patience_ms)
+        self._patience_ms = _SAYING_MS if listens else 0  # it is waited for once
+        return listens
+
+
+_listener = _Listener()
+
+
+def say(text: str) -> None:
+    """Tell the user something, on standard error; never fails."""
+    tell(f"mcp-sidecar: {text}\n".encode(errors="backslashreplace"))
+
+
+def tell(data: bytes) -> None:
+    """Write to standard error; never fails. Where nobody reads, it is dropped."""
+    with contextlib.suppress(OSError):
+        _listener.tell(data)

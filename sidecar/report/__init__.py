@@ -1,0 +1,1 @@
+"""What a person or a CI job reads: terminal text, tables, progress."""

@@ -1,0 +1,184 @@
+"""A grade in words: each task's score and gate, and why a trial failed.
+
+Reasons quote tools and recordings, so all that is shown is escaped (design.md,
+invariant 10).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from io import StringIO
+from typing import NamedTuple, TypeAlias
+
+from rich.console import Console
+from rich.text import Text
+
+from sidecar.grading.grade import Grade, Status
+from sidecar.grading.reasons import Reason
+from sidecar.grading.task import TaskGrade
+from sidecar.grading.trial import TrialGrade
+from sidecar.report.text import counted, escaped
+from sidecar.suite.summary import EvalSummary, EvalTaskResult
+
+Notes: TypeAlias = Mapping[tuple[str, int], Sequence[str]]
+"""What else is known of a trial, by task id and trial index: sentences for the user."""
+
+_GOOD = frozenset(
+    {
+        "bar-met",
+        "none-forbidden",
+        "output-matched",
+        "path-matched",
+        "rule-met",
+        "score-met",
+    }
+)
+_AGENT_FAILED = "agent-failed"
+_SHOWN_DIFFERENCES = 10
+_STYLES = {
+    Status.PASSED: "bold green",
+    Status.FAILED: "bold red",
+    Status.UNMEASURED: "bold yellow",
+}
+
+
+class _Line(NamedTuple):
+    """One line: how deep, its text, and how a terminal shows it."""
+
+    depth: int
+    text: str
+    style: str = ""
+
+
+def measured(grade: Grade) -> Status:
+    """Tell how a grade ends for whoever waits for an exit code.
+
+    A suite in which no trial's agent did its work measured nothing, whatever the zeros
+    say (T09).
+    """
+    trials = [trial for task in grade.tasks for trial in task.trials]
+    if trials and all(_agent_failed(trial) for trial in trials):
+        return Status.UNMEASURED
+    return grade.status
+
+
+def exit_code(grade: Grade) -> int:
+    """0 passed, 1 measured and failed, 2 not measured (design.md, section 5)."""
+    return (Status.PASSED, Status.FAILED, Status.UNMEASURED).index(measured(grade))
+
+
+def graded(grade: Grade, *, notes: Notes | None = None, width: int | None = None) -> str:
+    """Write a grade for a person.
+
+    Args:
+        grade: The grade.
+        notes: What else is known of its trials.
+        width: The terminal's width in columns, and that there is one: lines are coloured
+            and broken there. None: neither.
+    """
+    lines = [*_task_lines(grade, notes or {}), *_log_lines(grade), *_verdict_lines(grade)]
+    out = StringIO()
+    console = Console(
+        file=out,
+        width=width or 1_000_000,
+        force_terminal=width is not None,
+        color_system="standard" if width else None,
+        highlight=False,
+        legacy_windows=False,
+    )
+    for line in lines:
+        # rich never reads markup in a Text; hanging indents keep reasons apart.
+        for part in _wrapped(line, console, width):
+            console.print(part, soft_wrap=True)
+    return out.getvalue()
+
+
+def _wrapped(line: _Line, console: Console, width: int | None) -> Iterable[Text]:
+    indent = "  " * line.depth
+    text = Text(escaped(line.text), style=line.style)
+    if width is None:
+        yield Text(indent).append_text(text)
+        return
+    for part in text.wrap(console, max(width - len(indent) - 2, 20)):
+        yield Text(indent).append_text(part)
+        indent = "  " * (line.depth + 1)
+
+
+def _task_lines(grade: Grade, notes: Notes) -> Iterator[_Line]:
+    for task in grade.tasks:
+        style = _STYLES[_status_of(task)]
+        yield _Line(0, f"{task.task_id}: {_numbers(task.result)}{_word(task)}", style)
+        if len(task.trials) > 1 or task.unmeasured:
+            yield from (_reason_line(1, reason) for reason in task.reasons)
+        for trial in task.trials:
+            yield from _trial_lines(task, trial, notes.get((task.task_id, trial.trial_index), ()))
+
+
+def _status_of(task: TaskGrade) -> Status:
+    if task.unmeasured:
+        return Status.UNMEASURED
+    return Status.PASSED if task.passed else Status.FAILED
+
+
+def _numbers(result: EvalTaskResult | None) -> str:
+    if result is None:
+        return ""
+    gate = result.score if result.gated_score is None else result.gated_score
+    return f"score {result.score:g}, gate {gate:g}: "
+
+
+def _word(task: TaskGrade) -> str:
+    return "not measured" if task.unmeasured else "passed" if task.passed else "failed"
+
+
+def _trial_lines(task: TaskGrade, trial: TrialGrade, notes: Sequence[str]) -> Iterator[_Line]:
+    depth = 1
+    if len(task.trials) > 1:
+        score = "no score" if trial.score is None else f"score {float(trial.score):g}"
+        word = "passed" if trial.passed else "failed"
+        yield _Line(1, f"trial {trial.trial_index + 1} of {len(task.trials)}: {score}, {word}")
+        depth = 2
+    bad_first = sorted(trial.reasons, key=lambda reason: reason.code in _GOOD)
+    yield from (_reason_line(depth, reason) for reason in bad_first)
+    yield from (_Line(depth, f"! {note}", "yellow") for note in notes)
+
+
+def _reason_line(depth: int, reason: Reason) -> _Line:
+    if reason.code in _GOOD:
+        return _Line(depth, f"+ {reason.text}", "green")
+    if reason.code == "identical-trials":
+        return _Line(depth, f"! {reason.text}", "yellow")
+    return _Line(depth, f"- {reason.text}", "red")
+
+
+def _log_lines(grade: Grade) -> Iterator[_Line]:
+    for finding in grade.findings[:_SHOWN_DIFFERENCES]:
+        yield _Line(0, f"the log: {finding.text}", "yellow")
+    for difference in grade.differences[:_SHOWN_DIFFERENCES]:
+        yield _Line(0, f"the log differs: {difference}", "yellow")
+    more = len(grade.differences) + len(grade.findings) - 2 * _SHOWN_DIFFERENCES
+    if more > 0:
+        yield _Line(0, f"and {counted(more, 'more oddity', 'more oddities')} of the log", "yellow")
+
+
+def _verdict_lines(grade: Grade) -> Iterator[_Line]:
+    status = measured(grade)
+    reasons = [reason.text for reason in grade.reasons]
+    if status is Status.UNMEASURED and grade.status is not Status.UNMEASURED:
+        reasons = ["the agent failed in every trial"]
+    head = {
+        Status.PASSED: "PASSED",
+        Status.FAILED: "FAILED",
+        Status.UNMEASURED: "NOT MEASURED",
+    }[status]
+    yield _Line(0, f"{head}: {_tasks_passed(grade.summary)}{'; '.join(reasons)}", _STYLES[status])
+
+
+def _tasks_passed(summary: EvalSummary | None) -> str:
+    if summary is None:
+        return ""
+    return f"{summary.passed_count} of {counted(summary.task_count, 'task')} passed; "
+
+
+def _agent_failed(trial: TrialGrade) -> bool:
+    return any(reason.code == _AGENT_FAILED for reason in trial.reasons)

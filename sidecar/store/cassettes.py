@@ -1,0 +1,311 @@
+"""Cassette files: loaded, and saved from the journal (design.md, section 4).
+
+On the hot path: nothing here may import more than the standard library's light parts.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import NamedTuple
+
+from sidecar.cassette.file_format import Loaded, lines, read
+from sidecar.cassette.interaction import Cassette, Interaction, Passage, Response, Server
+from sidecar.cassette.placeholders import Renumberer, numbers_in
+from sidecar.errors import CassetteError, UsageError
+from sidecar.store import atomic, recorded
+from sidecar.store.connection import PATIENCE_SECONDS
+from sidecar.store.file_lock import FileLock
+from sidecar.store.journal import Journal
+from sidecar.store.recorded import Recorded
+from sidecar.wire.json_text import parse
+from sidecar.wire.mcp import INITIALIZE, members_of, modern_version
+
+__all__ = ["Loaded", "Saved", "load", "of_run", "save", "save_run"]
+
+_READABLE = "give the name of a file that you may read"
+_NEXT_STEP = "restore the file, or remove it; it was left as it is"
+
+
+class Saved(NamedTuple):
+    """What became of a run's cassette.
+
+    Attributes:
+        path: Its file.
+        written: Whether the file holds the run now.
+        refused: Why it does not, and how to save it; None if nothing was refused.
+    """
+
+    path: str
+    written: bool
+    refused: str | None = None
+
+
+def load(path: str) -> Loaded:
+    """Read a cassette file; what is wrong with its last line is a warning.
+
+    Raises:
+        CassetteError: If it is missing, broken, foreign or newer; it stays as it is.
+    """
+    return read(_bytes(path), path)
+
+
+def save(path: str, cassette: Cassette) -> None:
+    """Write a cassette file as a whole, or not at all (C06).
+
+    Raises:
+        CassetteError: If it cannot be written; what was there is still there.
+    """
+    _write(path, "".join(lines(cassette)).encode())
+
+
+def of_run(journal: Journal, run_id: str) -> Cassette:
+    """Make a run's cassette: all that its proxies saw, secrets numbered by first appearance.
+
+    It is complete if every proxy ended in order and answered all, and the agent did not
+    fail. An agent that `mcp-sidecar` started must have ended; of others none can tell.
+
+    Raises:
+        JournalError: If the journal cannot be read.
+        UsageError: If it has no such run.
+    """
+    return _cassette(journal, run_id, recorded.of_run(journal.connection, run_id))
+
+
+def save_run(journal: Journal, run_id: str, path: str, *, overwrite: bool, extend: bool) -> Saved:
+    """Save a run's cassette, again and again by any of its processes.
+
+    A cassette of another run is left alone, unless it is to be overwritten or extended:
+    then the old interactions come first, unchanged, and after them those of this run that
+    no recording answered.
+
+    Args:
+        journal: The journal.
+        run_id: The run.
+        path: The cassette's file.
+        overwrite: Whether to replace another run's cassette.
+        extend: Whether to add to it; wins over `overwrite`.
+
+    Raises:
+        CassetteError: If what is there is no whole cassette, which then stays (C01), or
+            the file cannot be written.
+        JournalError: If the journal cannot be read or written.
+        UsageError: If it has no such run.
+    """
+    lock = FileLock(f"{journal.path}.save.lock", patience_seconds=PATIENCE_SECONDS)
+    with lock:
+        present = _present(path)
+        if present is None:
+            fresh = of_run(journal, run_id)
+        elif extend:
+            return _extended(journal, run_id, path, present)
+        elif overwrite or present.run == run_id:
+            fresh = of_run(journal, run_id)
+        else:
+            return Saved(path, written=False, refused=_refusal(path, present, run_id))
+        save(path, fresh)
+        return Saved(path, written=True)
+
+
+def _extended(journal: Journal, run_id: str, path: str, present: Cassette) -> Saved:
+    """Add to a cassette what this run recorded, but never twice."""
+    base = _base(journal, run_id, present)
+    rows = recorded.of_run(journal.connection, run_id)
+    added = _cassette(journal, run_id, [row for row in rows if not row.replayed], after=base)
+    if not added.interactions and present.run != run_id:
+        return Saved(path, written=False)
+    servers = {**added.servers, **base.servers}
+    order = {**base.servers, **added.servers}
+    save(
+        path,
+        base._replace(
+            interactions=base.interactions + added.interactions,
+            servers={name: servers[name] for name in order},
+            complete=base.complete and added.complete,
+            run=run_id,
+        ),
+    )
+    return Saved(path, written=True)
+
+
+def _base(journal: Journal, run_id: str, present: Cassette) -> Cassette:
+    """What the cassette held before this run added to it; the journal remembers how much."""
+    connection = journal.connection
+    if present.run != run_id:
+        with connection.transaction():
+            connection.run(
+                "UPDATE runs SET kept_interactions = ?, kept_complete = ? WHERE run_id = ?",
+                (len(present.interactions), int(present.complete), run_id),
+            )
+        return present
+    ((kept, complete),) = connection.rows(
+        "SELECT coalesce(kept_interactions, 0), coalesce(kept_complete, 1) FROM runs"
+        " WHERE run_id = ?",
+        (run_id,),
+    ) or [(0, 1)]
+    return present._replace(
+        interactions=present.interactions[:kept],
+        complete=bool(complete),
+        unknown=tuple(line for line in present.unknown if line[0] <= kept),
+    )
+
+
+def _cassette(
+    journal: Journal, run_id: str, rows: list[Recorded], after: Cassette | None = None
+) -> Cassette:
+    found = tuple(row.interaction for row in rows)
+    return Cassette(
+        _renumbered(found, after),
+        _servers(journal, run_id, found),
+        _is_complete(journal, run_id),
+        run_id,
+    )
+
+
+def _renumbered(
+    interactions: tuple[Interaction, ...], after: Cassette | None
+) -> tuple[Interaction, ...]:
+    """Number the secrets' placeholders by first appearance; those of `after` stay theirs."""
+    before = after.interactions if after else ()
+    taken = {number for item in before + interactions for number in _numbers(item)}
+    renumber = Renumberer(taken).text
+    return tuple(_mapped(item, renumber) for item in interactions)
+
+
+def _numbers(interaction: Interaction) -> set[int]:
+    found: set[int] = set()
+
+    def look(text: str) -> str:
+        found.update(numbers_in(text))
+        return text
+
+    _mapped(interaction, look)
+    return found
+
+
+def _mapped(interaction: Interaction, change: Callable[[str], str]) -> Interaction:
+    """Change every text of an interaction, in the order in which they stand in the file."""
+    return interaction._replace(
+        params=_changed(interaction.params, change),
+        response=_changed_response(interaction.response, change),
+        during=_changed_passages(interaction.during, change),
+        after=_changed_passages(interaction.after, change),
+    )
+
+
+def _changed(text: str | None, change: Callable[[str], str]) -> str | None:
+    return None if text is None else change(text)
+
+
+def _changed_response(response: Response | None, change: Callable[[str], str]) -> Response | None:
+    return None if response is None else response._replace(text=change(response.text))
+
+
+def _changed_passages(
+    passages: tuple[Passage, ...], change: Callable[[str], str]
+) -> tuple[Passage, ...]:
+    return tuple(
+        item._replace(
+            params=_changed(item.params, change), reply=_changed_response(item.reply, change)
+        )
+        for item in passages
+    )
+
+
+def _is_complete(journal: Journal, run_id: str) -> bool:
+    runs = journal.connection.rows(
+        "SELECT state, command IS NOT NULL FROM runs WHERE run_id = ?", (run_id,)
+    )
+    if not runs:
+        raise UsageError(
+            f"the journal has no run {run_id}",
+            place=journal.path,
+            hint="`mcp-sidecar runs list` shows those it has",
+        )
+    ((state, started_by_us),) = runs
+    ((open_ones,),) = journal.connection.rows(
+        "SELECT (SELECT count(*) FROM sessions WHERE run_id = ? AND state != 'ended')"
+        " + (SELECT count(*) FROM interactions WHERE run_id = ? AND state = 'open')",
+        (run_id, run_id),
+    )
+    return open_ones == 0 and (state == "ended" or (state == "running" and not started_by_us))
+
+
+def _servers(
+    journal: Journal, run_id: str, interactions: tuple[Interaction, ...]
+) -> dict[str, Server]:
+    """The servers and the protocol each spoke, by first interaction, then by name."""
+    servers: dict[str, Server] = {}
+    for interaction in interactions:
+        known = servers.setdefault(interaction.server, Server())
+        if not known.protocol:
+            servers[interaction.server] = Server(_protocol(interaction))
+    silent = journal.connection.rows(
+        "SELECT DISTINCT server FROM sessions WHERE run_id = ? ORDER BY server", (run_id,)
+    )
+    return servers | {name: Server() for (name,) in silent if name not in servers}
+
+
+def _protocol(interaction: Interaction) -> str:
+    """The revision that a server showed to speak by an answer; empty if it did not."""
+    response = interaction.response
+    if response is None or response.member == "error":
+        return ""
+    if interaction.method != INITIALIZE:
+        return modern_version(interaction.params) or ""
+    version = parse(members_of(response.text).get("protocolVersion", '""'))
+    return version if isinstance(version, str) else ""
+
+
+def _present(path: str) -> Cassette | None:
+    """The cassette that a save would replace, whole; None if there is none."""
+    if not os.path.exists(path):
+        return None
+    data = _bytes(path)
+    present = read(data, path).cassette
+    count = 1 + len(present.interactions) + len(present.unknown)
+    if len(data.removesuffix(b"\n").split(b"\n")) != count:
+        raise CassetteError(
+            "the last line is broken: this cassette is not written over",
+            place=f"{path}:{count + 1}",
+            hint=_NEXT_STEP,
+        )
+    return present
+
+
+def _refusal(path: str, present: Cassette, run_id: str) -> str:
+    whose = f"run {present.run}" if present.run else "no run of this journal"
+    return (
+        f"{path}: this cassette is of {whose} and was left as it is; {run_id} stays in the "
+        f"journal: `mcp-sidecar cassette save {run_id}` with another name saves it, "
+        "or with `--overwrite` in its place"
+    )
+
+
+def _bytes(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except FileNotFoundError:
+        raise CassetteError(
+            "there is no such cassette",
+            place=path,
+            hint="record it first, or check the name; `mcp-sidecar runs list` shows runs "
+            "that can be saved",
+        ) from None
+    except OSError as error:
+        raise CassetteError(
+            f"the cassette cannot be read ({error.strerror})", place=path, hint=_READABLE
+        ) from None
+
+
+def _write(path: str, data: bytes) -> None:
+    try:
+        atomic.write(path, [data])
+    except OSError as error:
+        raise CassetteError(
+            f"the cassette cannot be written ({error.strerror}); what was there is unchanged",
+            place=path,
+            hint="make room, or give yourself the right to write there; the run stays in "
+            "the journal, and `mcp-sidecar cassette save` tries again",
+        ) from None

@@ -1,0 +1,1 @@
+"""AgentEvalSuite, EvalSummary, run events and capability documents, as frozen models."""

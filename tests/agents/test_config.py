@@ -1,0 +1,243 @@
+"""Reading an agent's MCP config, and the wrapped copy of it."""
+
+import json
+import sys
+import sysconfig
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sidecar.agents import config as config_module
+from sidecar.agents.config import (
+    AgentConfig,
+    ProxyArguments,
+    ServerEntry,
+    config_of_names,
+    read_config,
+    sidecar_command,
+    wrapped,
+)
+from sidecar.errors import ConfigError
+from tests import paths
+
+RUN = "local/01KB3T5C0000000000000000AA"
+
+
+def written(tmp_path: Path, text: str | bytes) -> Path:
+    path = tmp_path / "mcp.json"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def test_the_entries_are_read_in_their_order(tmp_path: Path) -> None:
+    entry = {"command": "srv", "args": ["-v", "--", "x"], "env": {"A": "1", "B": 2}}
+    document = {"mcpServers": {"b": entry, "a": {"command": "other"}}, "more": [1.50]}
+
+    config = read_config(written(tmp_path, json.dumps(document)))
+
+    assert config == AgentConfig(
+        (
+            ServerEntry("b", "srv", ("-v", "--", "x"), {"A": "1"}, entry),
+            ServerEntry("a", "other", (), {}, {"command": "other"}),
+        ),
+        {"mcpServers": document["mcpServers"], "more": ["1.5"]},
+    )
+    assert config.names == ("b", "a")
+
+
+def test_a_byte_order_mark_is_no_part_of_the_json(tmp_path: Path) -> None:
+    path = written(tmp_path, b'\xef\xbb\xbf{"mcpServers":{"a":{"command":"srv"}}}')
+
+    assert read_config(path).names == ("a",)
+
+
+@pytest.mark.parametrize(
+    ("text", "where", "problem"),
+    [
+        pytest.param("", ":1:1", "the config is no JSON: Expecting value", id="empty"),
+        pytest.param('{\n "a": 1,\n}', ":3:1", "no JSON", id="a trailing comma"),
+        pytest.param("{\n// note\n}", ":2:1", "no JSON", id="a comment"),
+        pytest.param(b'{"a":\n"\xff"}', ":2", "not UTF-8", id="not UTF-8"),
+        pytest.param("[" * 100_000, "", "cannot be read", id="nested too deep"),
+        pytest.param("9" * 5000, "", "cannot be read", id="a number of 5000 digits"),
+        pytest.param("[]", ":1", "no JSON object", id="an array"),
+        pytest.param("{}", ":1", "has no `mcpServers`;", id="no servers key"),
+        pytest.param(
+            '{"servers":{}}', ":1", "`servers` is another client's", id="another client's"
+        ),
+        pytest.param('{\n"mcpServers":[]}', ":2 /mcpServers", "is no object", id="a list"),
+        pytest.param('{\n"mcpServers":{}}', ":2 /mcpServers", "names no server", id="no server"),
+        pytest.param(
+            '{"mcpServers":{\n"a/b":1}}', ":2 /mcpServers/a~1b", "is no object", id="no object"
+        ),
+        pytest.param(
+            '{"mcpServers":{"a":{}}}', ":1 /mcpServers/a", "has no `command`", id="no command"
+        ),
+        pytest.param(
+            '{"mcpServers":{"a":{"command":" "}}}',
+            ":1 /mcpServers/a",
+            "has no `command`",
+            id="a blank command",
+        ),
+        pytest.param(
+            '{"mcpServers":{"a":{"command":["x"]}}}',
+            ":1 /mcpServers/a",
+            "has no `command`",
+            id="a command that is no string",
+        ),
+        pytest.param(
+            '{"mcpServers":{"a":{"url":"http://127.0.0.1/mcp"}}}',
+            ":1 /mcpServers/a",
+            "'a' is reached by URL, which is not supported yet",
+            id="a URL",
+        ),
+        pytest.param(
+            '{"mcpServers":{"a":{\n"command":"-x"}}}',
+            ":2 /mcpServers/a/command",
+            "begins with a dash",
+            id="a command like an option",
+        ),
+        pytest.param(
+            '{"mcpServers":{"a":{"command":"x",\n"args":"y"}}}',
+            ":2 /mcpServers/a/args",
+            "`args` is no array",
+            id="args as a string",
+        ),
+        pytest.param(
+            '{"mcpServers":{"a":{"command":"x",\n"args":["y",1]}}}',
+            ":2 /mcpServers/a/args",
+            "is no string",
+            id="a number in args",
+        ),
+    ],
+)
+def test_a_config_that_cannot_be_used_is_refused_with_its_place_and_the_next_step(
+    tmp_path: Path, text: str | bytes, where: str, problem: str
+) -> None:
+    path = written(tmp_path, text)
+
+    with pytest.raises(ConfigError) as caught:
+        read_config(path)
+
+    assert caught.value.place == f"{path}{where}"
+    assert problem in str(caught.value)
+    assert caught.value.hint
+    assert caught.value.exit_code == 2
+
+
+@pytest.mark.parametrize("make", ["nothing", "folder"])
+def test_a_config_that_is_not_there_is_named(tmp_path: Path, make: str) -> None:
+    path = tmp_path / "mcp.json"
+    if make == "folder":
+        path.mkdir()
+
+    with pytest.raises(ConfigError, match="cannot be read") as caught:
+        read_config(path)
+
+    assert caught.value.place == str(path)
+    assert "--config" in (caught.value.hint or "")
+
+
+def test_w10_only_command_and_args_change_in_the_wrapped_copy(tmp_path: Path) -> None:
+    document = {
+        "first": 1,
+        "mcpServers": {
+            "git": {
+                "type": "stdio",
+                "timeout": 5,
+                "command": "mcp-server-git",
+                "env": {"TOKEN": "${TOKEN}"},
+                "args": ["--repository", "${HOME}/x y"],
+                "cwd": "/srv",
+                "disabled": False,
+                "alwaysAllow": ["git_log"],
+            },
+            "time": {"command": "mcp-server-time"},
+        },
+        "last": {"deep": [None, 1e2]},
+    }
+    config = read_config(written(tmp_path, json.dumps(document)))
+    arguments = ProxyArguments("record", RUN, "/home/.sidecar", "/p/c.jsonl", "me", overwrite=True)
+
+    copy = wrapped(config, arguments)
+
+    program = sidecar_command()[0]
+    told = ["--cassette", "/p/c.jsonl", "--run", RUN, "--home", "/home/.sidecar"]
+    told += ["--agent-id", "me", "--overwrite"]
+    git: dict[str, Any] = dict(document["mcpServers"]["git"])  # type: ignore[index]
+    git["command"] = program
+    git["args"] = ["proxy", "--server", "git", "--mode", "record", *told]
+    git["args"] += ["mcp-server-git", "--repository", "${HOME}/x y"]
+    time = {
+        "command": program,
+        "args": ["proxy", "--server", "time", "--mode", "record", *told, "mcp-server-time"],
+    }
+    assert copy == {
+        "first": 1,
+        "mcpServers": {"git": git, "time": time},
+        "last": {"deep": [None, "100.0"]},
+    }
+    servers = copy["mcpServers"]
+    assert isinstance(servers, dict)
+    assert list(copy) == list(document)
+    assert list(servers["git"]) == list(git)
+    assert config.document == json.loads(json.dumps(document), parse_float=str)
+
+
+def test_a_config_for_replay_holds_nothing_that_could_be_started(tmp_path: Path) -> None:
+    text = '{"mcpServers":{"git":{"command":"rm","args":["-rf","/"]}}}'
+    config = read_config(written(tmp_path, text))
+
+    offline = wrapped(config, ProxyArguments("replay", RUN, "/h", "/c.jsonl"))
+    live = wrapped(config, ProxyArguments("replay", RUN, "/h", "/c.jsonl", on_miss="live"))
+
+    told = ["--cassette", "/c.jsonl", "--run", RUN, "--home", "/h", "--on-miss"]
+    words = ["proxy", "--server", "git", "--mode", "replay", *told]
+    entry = {"command": sidecar_command()[0]}
+    assert offline == {"mcpServers": {"git": {**entry, "args": [*words, "fail"]}}}
+    assert live == {"mcpServers": {"git": {**entry, "args": [*words, "live", "rm", "-rf", "/"]}}}
+
+
+def test_servers_that_only_a_cassette_knows_can_be_wrapped() -> None:
+    config = config_of_names(["a", "b"])
+
+    copy = wrapped(config, ProxyArguments("replay", RUN, "/h", "/c.jsonl"))
+
+    servers = copy["mcpServers"]
+    assert isinstance(servers, dict)
+    assert list(servers) == ["a", "b"]
+    assert servers["b"] == {
+        "command": sidecar_command()[0],
+        "args": [
+            *("proxy", "--server", "b", "--mode", "replay", "--cassette", "/c.jsonl"),
+            *("--run", RUN, "--home", "/h", "--on-miss", "fail"),
+        ],
+    }
+
+
+def test_w15_the_sidecar_is_named_by_its_absolute_path() -> None:
+    assert sidecar_command() == (paths.MCP_SIDECAR,)
+
+
+def test_w15_without_its_script_the_sidecar_is_started_by_this_python(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sysconfig, "get_path", lambda _: str(tmp_path))
+
+    assert sidecar_command() == (sys.executable, "-m", "sidecar")
+    assert wrapped(config_of_names(["a"]), ProxyArguments("replay", RUN, "/h", "/c.jsonl")) == {
+        "mcpServers": {
+            "a": {
+                "command": sys.executable,
+                "args": [
+                    *("-m", "sidecar", "proxy", "--server", "a", "--mode", "replay"),
+                    *("--cassette", "/c.jsonl", "--run", RUN, "--home", "/h", "--on-miss", "fail"),
+                ],
+            }
+        }
+    }
+
+
+def test_the_default_config_is_the_projects() -> None:
+    assert config_module.DEFAULT_CONFIG == ".mcp.json"

@@ -1,0 +1,42 @@
+import os
+import subprocess
+import sys
+
+from bench import processes
+
+_PARENT = """
+import subprocess, sys
+child = subprocess.Popen([sys.executable, "-c", "import sys; sys.stdin.read()  # the-server"])
+print(child.pid, flush=True)
+sys.stdin.read()
+"""
+
+
+def test_the_tree_holds_all_but_the_server() -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", _PARENT], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as parent:
+        assert parent.stdin is not None
+        assert parent.stdout is not None
+        child = int(parent.stdout.readline())
+
+        assert processes.tree(parent.pid, without="nobody") == [parent.pid, child]
+        # The root has the word too, in the program that it was given.
+        assert processes.tree(parent.pid, without="the-server") == [parent.pid]
+
+        parent.stdin.close()
+
+
+def test_processor_time_is_that_of_the_process_in_nanoseconds() -> None:
+    before = processes.cpu_ns([os.getpid()])
+
+    sum(range(200_000))
+
+    assert 0 < before < processes.cpu_ns([os.getpid()])
+
+
+def test_peak_memory_is_in_bytes_and_adds_up() -> None:
+    one = processes.peak_bytes([os.getpid()])
+
+    assert one > 1 << 20
+    assert processes.peak_bytes([os.getpid(), os.getpid()]) >= 2 * one

@@ -1,0 +1,126 @@
+"""Every section runs, and measures whom it should. No test here looks at a time."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from bench import at_once, big, growth, imports, memory, record, replay, size, startup
+from bench.frame import Bench, Scale, Section
+
+_FEW = Scale(
+    calls=6,
+    round_calls=3,
+    warm_up_calls=2,
+    starts=1,
+    bigs=1,
+    bursts=1,
+    burst_calls=5,
+    growth_calls=12,
+    growth_edge=4,
+    kept_calls=4,
+    imports=1,
+)
+_ALL = ("direct", "relay", "mcp-rec", "ours")
+_PROXIES = ("relay", "mcp-rec", "ours")
+_REPLAYING = ("direct", "mcp-rec", "ours")
+_KEEPING = ("mcp-rec", "ours")
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
+    with Bench(_FEW, tmp_path_factory.mktemp("bench")) as bench:
+        yield bench
+
+
+@pytest.mark.parametrize(
+    ("section", "measured"),
+    [
+        pytest.param(
+            record.measure,
+            {
+                "a call, p50": _ALL,
+                "a call, p95": _ALL,
+                "added p50": _PROXIES,
+                "added p95": _PROXIES,
+                "CPU of the proxy, a call": _PROXIES,
+            },
+            id="record",
+        ),
+        pytest.param(
+            replay.measure,
+            {
+                "a call, p50": _REPLAYING,
+                "a call, p95": _REPLAYING,
+                "CPU of the proxy, a call": _KEEPING,
+            },
+            id="replay",
+        ),
+        pytest.param(
+            startup.measure,
+            {
+                "record": _ALL,
+                "record, added": _PROXIES,
+                "record, CPU of the proxy": _PROXIES,
+                "replay": _REPLAYING,
+                "replay, CPU of the proxy": _KEEPING,
+                "record, first ever": ("ours",),
+            },
+            id="start-up",
+        ),
+        pytest.param(
+            big.measure,
+            {
+                "record": _ALL,
+                "record, CPU of the proxy": _PROXIES,
+                "replay": _REPLAYING,
+                "replay, CPU of the proxy": _KEEPING,
+            },
+            id="5 MB result",
+        ),
+        pytest.param(at_once.measure, {"record": _ALL, "replay": _REPLAYING}, id="at once"),
+        pytest.param(
+            memory.measure,
+            {
+                "record, 4 calls": _PROXIES,
+                "record, and a 5 MB result": _PROXIES,
+                "replay, 4 calls": _KEEPING,
+                "replay, and a 5 MB result": _KEEPING,
+            },
+            id="memory",
+        ),
+        pytest.param(
+            growth.measure,
+            {
+                "p50, last / first calls": _REPLAYING,
+                "CPU, last / first calls": _KEEPING,
+                "peak memory": _KEEPING,
+            },
+            id="growth",
+        ),
+        pytest.param(size.measure, {"size of 4 calls": _KEEPING}, id="size"),
+        pytest.param(
+            imports.measure,
+            {
+                "record, time": _PROXIES,
+                "record, modules": _PROXIES,
+                "replay, time": _KEEPING,
+                "replay, modules": _KEEPING,
+            },
+            id="imports",
+        ),
+    ],
+)
+def test_a_section_measures_every_contestant(
+    bench: Bench, section: Section, measured: dict[str, tuple[str, ...]]
+) -> None:
+    lines = section(bench)
+
+    assert {line.name: tuple(line.values) for line in lines} == measured
+
+
+def test_nothing_is_left_behind(tmp_path: Path) -> None:
+    with Bench(_FEW, tmp_path) as bench:
+        size.measure(bench)
+
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,21 @@
+"""The words in which a session is told."""
+
+import pytest
+
+from sidecar.cassette.facts import Finished, Noted, Opened
+from tests.cassette.sessions import call
+
+
+def test_a_plain_request_is_told_by_its_number_and_itself() -> None:
+    assert Opened(0, call("a")) == Opened(0, call("a"), call=None, entry=None)
+    assert Finished(0, call("a")) == Finished(
+        0, call("a"), more_rounds=False, error_code=None, missed=None
+    )
+
+
+@pytest.mark.parametrize(
+    "fact", [Opened(0, call("a")), Finished(0, call("a")), Noted(0, call("a"))]
+)
+def test_c13_a_fact_cannot_be_changed(fact: Opened | Finished | Noted) -> None:
+    with pytest.raises(AttributeError):
+        fact.number = 1  # type: ignore[misc]

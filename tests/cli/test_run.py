@@ -1,0 +1,266 @@
+"""`mcp-sidecar run`: every trial of a suite, offline, and graded."""
+
+import json
+import shlex
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import Project, Told
+
+SUITE = "suite.json"
+ECHO: tuple[str, dict[str, object]] = ("echo", {"text": "hi"})
+ADD: tuple[str, dict[str, object]] = ("add", {"a": 1, "b": 2})
+DROP: tuple[str, dict[str, object]] = ("drop", {})
+
+
+def run(project: Project, agent: list[str], *words: str) -> Told:
+    return project.tell("run", SUITE, "--agent", shlex.join(agent), *words)
+
+
+def script(code: str) -> list[str]:
+    return [sys.executable, "-c", code]
+
+
+def suite(project: Project) -> Any:
+    return json.loads((project.folder / SUITE).read_text(encoding="utf-8"))
+
+
+def change(project: Project, **more: Any) -> None:
+    """Change the suite; `task` changes its first task."""
+    found = suite(project)
+    found["tasks"][0].update(more.pop("task", {}))
+    found.update(more)
+    (project.folder / SUITE).write_text(json.dumps(found), encoding="utf-8")
+
+
+@pytest.fixture
+def promoted(project: Project) -> Project:
+    """A project with a suite of one task: two calls, and what the agent said of them."""
+    project.record("greeting", ECHO, ADD)
+    words = ("--suite", SUITE, "--match", "contains:hi", "--forbid", "raw:drop")
+    told = project.tell("promote", "greeting", *words)
+    assert told.code == 0, told
+    (project.folder / "started.jsonl").unlink()
+    return project
+
+
+def test_the_recorded_agent_passes_without_any_server(promoted: Project) -> None:
+    told = run(promoted, promoted.agent(ECHO, ADD))
+
+    assert told.code == 0, told
+    assert told.out.splitlines() == [
+        "greeting: score 1, gate 1: passed",
+        "  + all 2 expected calls were made, in order, among 2 calls",
+        "  + no forbidden tool was called",
+        "  + the output is as expected (contains)",
+        "PASSED: 1 of 1 task passed; the gating aggregate is 1, the bar 1",
+    ]
+    assert promoted.starts() == 0
+
+
+def test_a_forbidden_call_fails_the_gate_and_not_the_score(promoted: Project) -> None:
+    told = run(promoted, promoted.agent(DROP, ECHO, ADD))
+
+    assert told.code == 1
+    assert told.out.splitlines() == [
+        "greeting: score 1, gate 0: failed",
+        "  - step 1 called raw:drop, which is forbidden",
+        "  + all 2 expected calls were made, in order, among 3 calls",
+        "  + the output is as expected (contains)",
+        "FAILED: 0 of 1 task passed; the gating aggregate is 0, below the bar of 1 "
+        "(ungated it is 1)",
+    ]
+
+
+def test_r18_a_call_that_was_not_recorded_makes_the_score_0(promoted: Project) -> None:
+    told = run(promoted, promoted.agent(("counter", {}), ECHO, ADD))
+
+    assert told.code == 1
+    assert told.out.splitlines()[0] == "greeting: score 0, gate 0: failed"
+    assert "  ! a call missed: unknown-tool: no recording has a call of raw:counter" in told.out
+
+
+def test_a_differing_argument_is_told_with_what_was_expected_and_seen(promoted: Project) -> None:
+    told = run(promoted, promoted.agent(ECHO, ("add", {"a": 1, "b": 3})))
+
+    assert told.code == 1
+    assert "  - step 2 (raw:add): argument /b was 3, expected 2" in told.out
+    assert "differs at /b: recorded 2, asked for 3" in told.out
+    assert "  ! 1 recorded answer was not asked for: 1 (raw:add)" in told.out
+
+
+def test_t09_an_agent_that_always_fails_measures_nothing(promoted: Project) -> None:
+    told = run(promoted, script("import sys; sys.exit('oh \\x1b[2J no')"))
+
+    assert told.code == 2
+    assert told.out.splitlines()[-1] == (
+        "NOT MEASURED: 0 of 1 task passed; the agent failed in every trial"
+    )
+    assert "  - the agent failed: exit code 1" in told.out
+    assert "  ! the agent's last words: oh \\x1b[2J no" in told.out
+
+
+def test_an_agent_that_cannot_start_is_told(promoted: Project) -> None:
+    told = run(promoted, ["no-such-agent"])
+
+    assert told.code == 2
+    assert told.err.startswith("mcp-sidecar: the agent command 'no-such-agent' was not found")
+
+
+def test_r17_an_agent_that_calls_nothing_is_not_green(promoted: Project) -> None:
+    change(
+        promoted,
+        task={"expected": {"kind": "golden", "match": {"strategy": "contains", "value": "hi"}}},
+    )
+
+    told = run(promoted, script("print('hi')"))
+
+    assert told.code == 2
+    assert "no trial made any tool call" in told.out
+
+
+def test_the_summary_alone_is_on_standard_output_with_json(promoted: Project) -> None:
+    told = run(promoted, promoted.agent(ECHO), "--json", "--summary", "out/summary.json")
+
+    assert told.code == 1
+    summary = json.loads(told.out)
+    assert (summary["suiteId"], summary["passed"]) == ("local.evals.suite", False)
+    assert "greeting: score" in told.err
+    assert Path("out/summary.json").read_text(encoding="utf-8") == told.out
+
+
+def test_grade_computes_the_same_summary_from_the_exported_events(promoted: Project) -> None:
+    change(promoted, trials={"count": 3, "k": 2})
+    told = run(promoted, promoted.agent(DROP, ECHO, ADD), "--json", "--events", "out/events.jsonl")
+
+    again = promoted.tell("grade", SUITE, "out/events.jsonl", "--json")
+    exported = promoted.tell(
+        "runs", "export", run_of(Path("out/events.jsonl")), "--format", "events"
+    )
+
+    assert again.out == told.out
+    assert again.code == told.code == 1
+    assert exported.out == Path("out/events.jsonl").read_text(encoding="utf-8")
+
+
+def run_of(events: Path) -> str:
+    return str(json.loads(events.read_text(encoding="utf-8").splitlines()[0])["runId"])
+
+
+def test_t10_trials_that_were_all_the_same_are_told(promoted: Project) -> None:
+    change(promoted, trials={"count": 2})
+
+    told = run(promoted, promoted.agent(ECHO, ADD))
+
+    assert told.code == 0
+    assert "  ! all 2 trials made the same calls: they tell no more than one" in told.out
+
+
+def test_a_trial_that_takes_too_long_is_ended(promoted: Project) -> None:
+    told = run(promoted, script("import time; time.sleep(60)"), "--timeout", "0.5")
+
+    assert told.code == 2
+    assert "the agent failed: timed out after 0.5 s" in told.out
+
+
+def test_words_that_name_a_file_from_here_work_in_a_fresh_folder(promoted: Project) -> None:
+    Path("agent.py").write_text("import os; print('hi', os.listdir())", encoding="utf-8")
+
+    told = run(promoted, [sys.executable, "agent.py"])
+
+    assert "the output is as expected (contains)" in told.out
+
+
+def test_an_agent_may_work_where_it_is_told_to(promoted: Project) -> None:
+    Path("work").mkdir()
+    Path("work/hi").touch()
+
+    told = run(promoted, script("import os; print(os.listdir())"), "--cwd", "work")
+
+    assert "the output is as expected (contains)" in told.out
+
+
+def test_a_suite_without_a_surface_offers_the_tools_that_it_names(promoted: Project) -> None:
+    Path("suite.surface.jsonl").unlink()
+
+    assert run(promoted, promoted.agent(ECHO, ADD)).code == 0
+
+
+class TestLiveMisses:
+    @pytest.fixture
+    def live(self, promoted: Project) -> Project:
+        fixtures = suite(promoted)["tasks"][0]["fixtures"]
+        fixtures["onMiss"] = "live"
+        del fixtures["toolResponses"][1]
+        change(promoted, task={"fixtures": fixtures})
+        return promoted
+
+    def test_r38_are_answered_by_the_live_server_and_counted(self, live: Project) -> None:
+        told = run(live, live.agent(ECHO, ADD), "--config", ".mcp.json", "--json")
+
+        (task,) = json.loads(told.out)["tasks"]
+        assert told.code == 0, told
+        assert (task["score"], task["passed"], task["fixtureMissCount"]) == (1, True, 1)
+        assert live.starts() == 1
+
+    def test_start_servers_in_the_folder_of_their_config(self, live: Project) -> None:
+        live.write_config(
+            {"raw": {"command": sys.executable, "args": ["server.py", *live.flags()]}}
+        )
+        server = Path(__file__).parents[1] / "servers" / "raw_server.py"
+        Path("server.py").write_text(
+            f"import runpy; runpy.run_path({str(server)!r}, run_name='__main__')", encoding="utf-8"
+        )
+
+        told = run(live, live.agent(ECHO, ADD), "--config", ".mcp.json")
+
+        assert told.code == 0, told
+
+    def test_are_refused_without_a_config(self, live: Project) -> None:
+        told = run(live, live.agent(ECHO, ADD))
+
+        assert told.code == 2
+        assert "task 'greeting' has onMiss live, and no live servers are known" in told.err
+
+    def test_need_every_server_of_the_suite(self, live: Project) -> None:
+        live.write_config({"other": {"command": "x"}}, name="other.json")
+
+        told = run(live, live.agent(ECHO, ADD), "--config", "other.json")
+
+        assert told.code == 2
+        assert "the suite uses the server 'raw', which the config does not name" in told.err
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        pytest.param(["--timeout", "0"], "--timeout", id="time-out"),
+        pytest.param(["--cwd", "nowhere"], "the agent's working directory is no folder", id="cwd"),
+        pytest.param(["--config", "missing.json"], "the config cannot be read", id="config"),
+    ],
+)
+def test_a_wrong_choice_is_refused(promoted: Project, words: list[str], problem: str) -> None:
+    told = run(promoted, promoted.agent(ECHO, ADD), *words)
+
+    assert told.code == 2
+    assert problem in told.err
+
+
+def test_t09_a_suite_that_is_not_there_is_refused(project: Project) -> None:
+    told = project.tell("run", "missing.json", "--agent", "true")
+
+    assert told.code == 2
+    assert "missing.json" in told.err
+
+
+def test_a_rubric_is_refused_by_name(promoted: Project) -> None:
+    rubric = {"kind": "rubric", "rubric": [{"criterion": "is polite", "weight": 1}]}
+    change(promoted, task={"expected": rubric})
+
+    told = run(promoted, promoted.agent(ECHO, ADD))
+
+    assert told.code == 2
+    assert "task 'greeting' has kind rubric, and there is no judge yet" in told.err

@@ -1,0 +1,666 @@
+"""The whole grade: from a suite and an event log to a summary, with the RFCs' own examples."""
+
+import json
+import random
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sidecar.errors import SuiteError
+from sidecar.grading.grade import Grade, GradeOptions, Status, grade, grade_trial, plan_of
+from sidecar.grading.log_reading import OutOfOrderError, read_trial
+from sidecar.suite.documents import dump_document, suite_from_json
+from sidecar.suite.events import RunEvent, event_from_json, read_events
+from sidecar.suite.model_base import wire_value
+from tests.eval_data import Json, Log, call, golden, path_only, rubric, suite, task, trajectory
+
+ON_PATH = trajectory("in-order", call("crm:lookup"), forbidden=["billing:refund-all"])
+FIXTURES = {"toolResponses": [call("crm:lookup")], "onMiss": "fail"}
+
+
+def events(log: Log) -> list[RunEvent]:
+    return [event_from_json(value) for value in log.events]
+
+
+def graded(of: Json, log: Log, **options: Any) -> Grade:
+    return grade(suite_from_json(of), events(log), options=GradeOptions(**options))
+
+
+def summary(of: Json, log: Log, **options: Any) -> Json:
+    found = graded(of, log, **options).summary
+    assert found is not None
+    return wire_value(found)
+
+
+def whole(of: Json, *trials: Any) -> Log:
+    """A log of trials: (task, tools, more)."""
+    log = Log().begin(of)
+    for task_id, tools, more in trials:
+        log.trial(task_id, *tools, **more)
+    return log
+
+
+def test_g1_the_rfcs_task_example() -> None:
+    of = suite(
+        task(expected=rubric(1, trajectory=ON_PATH)),
+        trials={"count": 3, "passRule": "mean"},
+        thresholds={"passScore": 0.7},
+    )
+    bad = ["crm:lookup", "billing:refund-all"]
+    log = whole(
+        of, *(("task", bad, {"score": 0.9, "passed": False, "trialIndex": at}) for at in range(3))
+    )
+
+    found = summary(of, log)
+
+    assert found["tasks"][0] == {
+        "taskId": "task",
+        "score": 0.9,
+        "passed": False,
+        "trajectory": {
+            "mode": "in-order",
+            "matched": False,
+            "expectedCount": 1,
+            "observedCount": 2,
+            "matchedCount": 1,
+            "forbiddenCount": 1,
+        },
+        "trials": {"n": 3, "passedCount": 0, "meanScore": 0.9, "passAtK": 0, "passHatK": 0},
+        "efficiency": {"toolCallCount": 2},
+        "gatedScore": 0,
+    }
+    assert (found["aggregateScore"], found["gatedAggregateScore"], found["passed"]) == (
+        0.9,
+        0,
+        False,
+    )
+
+
+def test_g2_the_rfcs_suite_example() -> None:
+    of = suite(
+        task("one", rubric(1, trajectory=ON_PATH)),
+        task("two", rubric(1, trajectory=ON_PATH)),
+        thresholds={"passScore": 0.7},
+    )
+    log = whole(
+        of,
+        ("one", ["crm:lookup"], {"score": 0.9}),
+        ("two", ["other:tool"], {"score": 0.9, "passed": False}),
+    )
+
+    found = summary(of, log)
+
+    assert [(one["score"], one["gatedScore"]) for one in found["tasks"]] == [(0.9, 0.9), (0.9, 0)]
+    assert (found["aggregateScore"], found["gatedAggregateScore"], found["passed"]) == (
+        0.9,
+        0.45,
+        False,
+    )
+
+
+def test_g3_the_conformance_fixture_trajectory_gate_mean() -> None:
+    of = suite(
+        task(expected=golden("done", trajectory=ON_PATH)),
+        trials={"count": 2, "passRule": "mean"},
+        thresholds={"passScore": 0.6},
+    )
+    bad = ["crm:lookup", "billing:refund-all"]
+    log = whole(
+        of,
+        *(("task", bad, {"passed": False, "output": "done", "trialIndex": at}) for at in range(2)),
+    )
+
+    found = graded(of, log)
+
+    assert found.differences == ()
+    assert found.summary is not None
+    (one,) = wire_value(found.summary)["tasks"]
+    assert (one["trials"]["meanScore"], one["gatedScore"], one["passed"]) == (1, 0, False)
+    assert (found.summary.aggregate_score, found.summary.gated_aggregate_score) == (1, 0)
+    assert found.status is Status.FAILED
+
+
+def test_g4_the_conformance_fixture_trajectory_gate() -> None:
+    of = suite(
+        task("one", golden("done", trajectory=ON_PATH)),
+        task("two", golden("done", trajectory=ON_PATH)),
+        thresholds={"passScore": 0.6},
+    )
+    log = whole(
+        of,
+        ("one", ["crm:lookup"], {"output": "done"}),
+        ("two", ["wrong:way"], {"output": "done", "passed": False}),
+    )
+
+    found = summary(of, log)
+
+    assert [(one["score"], one["gatedScore"], one["passed"]) for one in found["tasks"]] == [
+        (1, 1, True),
+        (1, 0, False),
+    ]
+    assert all("trials" not in one for one in found["tasks"])
+    assert (found["aggregateScore"], found["gatedAggregateScore"], found["passed"]) == (
+        1,
+        0.5,
+        False,
+    )
+
+
+def test_g9_a_live_miss_that_the_suite_allows_keeps_the_score() -> None:
+    of = suite(task(expected=rubric(1), fixtures={"onMiss": "live"}), thresholds={"passScore": 0.7})
+    log = Log().begin(of)
+    log.open()
+    missed: Json = {"x-sidecar-miss": True}
+    log.call("crm:lookup", **missed).close().scored(score=0.9)
+
+    found = summary(of, log)
+
+    assert (found["tasks"][0]["score"], found["tasks"][0]["fixtureMissCount"]) == (0.9, 1)
+    assert found["passed"]
+    assert "gatedScore" not in found["tasks"][0]
+
+
+def test_the_rfcs_positive_example_of_five_trials() -> None:
+    of = suite(
+        task(expected=path_only("in-order", call("a:b"))),
+        trials={"count": 5, "k": 3, "passRule": "all"},
+        thresholds={"passScore": 0.7},
+    )
+    log = whole(
+        of,
+        *(
+            (
+                "task",
+                ["a:b"] if at != 1 else ["a:x"],
+                {"trialIndex": at, "score": int(at != 1), "passed": at != 1},
+            )
+            for at in range(5)
+        ),
+    ).end(0.8, 1, 0, passed=True)
+
+    found = graded(of, log)
+
+    assert found.summary is not None
+    told = wire_value(found.summary)
+    assert told["tasks"][0]["trials"] == {
+        "n": 5,
+        "passedCount": 4,
+        "meanScore": 0.8,
+        "passAtK": 1,
+        "passHatK": 0.4,
+    }
+    assert told["trialStats"] == {"k": 3, "passAtK": 1, "passHatK": 0.4}
+    assert (told["tasks"][0]["passed"], told["passed"], found.differences) == (False, True, ())
+
+
+# F1-F6: what the fixtures' cursor did is told by the returns; the grade draws the consequence.
+MISS = "sidecar.fixture_miss"
+
+
+@pytest.mark.parametrize(
+    ("returns", "misses", "passed", "score"),
+    [
+        pytest.param([None, None, MISS], 1, False, 0, id="F1 R36 two hits, then a miss"),
+        pytest.param([None, None], 0, True, 1, id="F2 R36 two hits"),
+        pytest.param(
+            ["mcp_error", None], 0, True, 1, id="F3 R41 an error that was served is no miss"
+        ),
+        pytest.param([None, MISS], 1, False, 0, id="F4 R37 R18 a miss that failed closed"),
+        pytest.param([None], 0, True, 1, id="F5 R19 each trial from the start"),
+        pytest.param([MISS], 1, False, 0, id="F6 R37 no entry at all"),
+    ],
+)
+def test_misses_are_graded_as_they_were_served(
+    returns: list[str | None], misses: int, score: float, *, passed: bool
+) -> None:
+    of = suite(task(fixtures=FIXTURES), thresholds={"passScore": 0.5}, trials={"count": 2})
+    log = Log().begin(of)
+    for index in range(2):
+        log.open()
+        for code in returns:
+            log.call("crm:lookup", error=code)
+        log.close(output="ok").scored(score=score, passed=passed, trialIndex=index)
+
+    found = graded(of, log)
+
+    assert found.summary is not None
+    (one,) = found.summary.tasks
+    assert (one.fixture_miss_count, one.passed, one.score) == (2 * misses, passed, score)
+    assert found.differences == ()
+
+
+def test_r3_g13_failed_and_missed_calls_are_on_the_path() -> None:
+    of = suite(task(expected=path_only("exact", call("a:b"), call("a:b"))))
+    log = Log().begin(of)
+    log.open()
+    log.call("a:b", error="mcp_error").call("a:b", error="sidecar.unanswered").close().scored()
+
+    assert summary(of, log)["tasks"][0]["trajectory"]["matched"]
+
+
+def test_g13_a_forbidden_call_counts_though_it_failed() -> None:
+    of = suite(task(expected=path_only("in-order", forbidden=["a:b"])))
+    log = Log().begin(of)
+    log.open()
+    log.call("a:b", error="mcp_error").close().scored(score=0, passed=False)
+
+    assert summary(of, log)["tasks"][0]["trajectory"]["forbiddenCount"] == 1
+
+
+def test_r6_r44_arguments_that_were_masked_match_by_their_placeholder() -> None:
+    secret = {"key": "[REDACTED:1]"}
+    of = suite(task(expected=path_only("exact", call("a:b", secret, "exact"))))
+    log = whole(of, ("task", [("a:b", {"key": "[REDACTED:00112233aabbccdd]"})], {}))
+
+    assert summary(of, log)["passed"]
+
+
+def test_r16_a_suite_without_a_bar_needs_1_unless_told_otherwise() -> None:
+    of = suite(task("one", rubric(1)), task("two", rubric(1)))
+    log = whole(of, ("one", [], {"score": 1}), ("two", [], {"score": 0.9}))
+
+    assert not summary(of, log)["passed"]
+    assert summary(of, log, pass_score=0.9)["passed"]
+    assert plan_of(suite_from_json(of), pass_score=0.9).pass_score < 1
+
+
+def test_r17_a_crashed_agent_scores_0_and_is_told() -> None:
+    of = suite(task(expected=golden()), thresholds={"passScore": 0})
+    log = Log().begin(of)
+    log.open()
+    log.close(outcome="failed", failure="timed out after 600 s").scored(score=0, passed=False)
+
+    found = graded(of, log)
+
+    assert found.differences == ()
+    assert found.tasks[0].trials[0].score == 0
+    assert not found.tasks[0].passed
+    assert found.tasks[0].trials[0].reasons[0].text == "the agent failed: timed out after 600 s"
+
+
+def test_r20_trials_are_told_apart_by_their_index() -> None:
+    of = suite(trials={"count": 2}, thresholds={"passScore": 0.5})
+    log = whole(
+        of,
+        ("task", [], {"output": "ok", "trialIndex": 1}),
+        ("task", [], {"output": "no", "trialIndex": 0, "score": 0, "passed": False}),
+    )
+
+    found = graded(of, log)
+
+    assert [one.score for one in found.tasks[0].trials] == [0, 1]
+    assert found.differences == ()
+
+
+@pytest.mark.parametrize(
+    ("more", "code"),
+    [
+        pytest.param({"trialIndex": 2}, "extra-trial", id="R20 beyond count"),
+        pytest.param({}, "no-trial-index", id="R20 no index though two trials"),
+        pytest.param({"task_id": "other", "trialIndex": 0}, "unknown-task", id="another task"),
+    ],
+)
+def test_a_score_that_fits_no_trial_is_a_finding_and_measures_nothing(
+    more: Json, code: str
+) -> None:
+    of = suite(trials={"count": 2})
+    log = Log().begin(of)
+    log.open()
+    log.close().scored(**more)
+
+    found = graded(of, log)
+
+    assert code in [one.code for one in found.findings]
+    assert (found.status, found.summary, found.exit_code) == (Status.UNMEASURED, None, 2)
+
+
+def test_t08_the_same_trial_scored_twice_counts_once_and_passes_nothing() -> None:
+    of = suite(thresholds={"passScore": 0.5})
+    log = whole(of, ("task", [], {"output": "ok"}), ("task", [], {"output": "ok"}))
+
+    found = graded(of, log)
+
+    assert "trial-twice" in [one.code for one in found.findings]
+    assert len(found.tasks[0].trials) == 1
+    assert (found.status, found.tasks[0].passed) == (Status.FAILED, False)
+
+
+def test_t08_passed_failed_and_unmeasured_are_told_apart() -> None:
+    of = suite(
+        task("a", rubric(1)),
+        task("b", rubric(1)),
+        task("c", rubric(1)),
+        thresholds={"passScore": 0.5},
+    )
+    log = whole(of, ("a", [], {"score": 1}), ("b", [], {"score": 0, "passed": False}))
+    log.open()
+    log.close()
+
+    found = graded(of, log)
+
+    assert [(one.passed, one.unmeasured) for one in found.tasks] == [
+        (True, ()),
+        (False, ()),
+        (False, (0,)),
+    ]
+    assert (found.status, found.exit_code) == (Status.UNMEASURED, 2)
+    assert found.summary is not None
+    assert (found.summary.passed, found.summary.task_count, len(found.summary.tasks)) == (
+        False,
+        3,
+        2,
+    )
+
+
+@pytest.mark.parametrize("log", [Log(), Log().begin(suite()), Log().begin(suite()).usage()])
+def test_t09_a_log_that_measures_nothing_is_not_measured(log: Log) -> None:
+    found = graded(suite(), log)
+
+    assert (found.status, found.summary, found.exit_code) == (Status.UNMEASURED, None, 2)
+    assert [reason.code for reason in found.reasons] == ["nothing-measured"]
+
+
+def test_t09_a_score_just_below_the_bar_fails() -> None:
+    of = suite(task(expected=rubric(1)), thresholds={"passScore": 0.9})
+
+    assert not summary(of, whole(of, ("task", [], {"score": 0.8999999999, "passed": False})))[
+        "passed"
+    ]
+    assert summary(of, whole(of, ("task", [], {"score": 0.9})))["passed"]
+
+
+def test_t09_many_failures_are_one_exit_code() -> None:
+    of = suite(*(task(f"t{at}") for at in range(256)))
+    log = whole(
+        of, *((f"t{at}", [], {"output": "no", "score": 0, "passed": False}) for at in range(256))
+    )
+
+    assert graded(of, log).exit_code == 1
+
+
+def test_a_suite_that_would_pass_because_its_agent_did_nothing_is_not_measured() -> None:
+    lazy = suite(task(fixtures=FIXTURES))
+    log = whole(lazy, ("task", [], {"output": "ok"}))
+
+    found = graded(lazy, log)
+
+    assert (found.status, found.exit_code) == (Status.UNMEASURED, 2)
+    assert found.summary is not None
+    assert not found.summary.passed
+    bound = suite(task(expected=golden(trajectory=ON_PATH)))
+    assert graded(bound, whole(bound, ("task", [], {"output": "ok"}))).status is Status.FAILED
+
+
+def test_t10_equal_trials_are_flagged() -> None:
+    of = suite(trials={"count": 2}, thresholds={"passScore": 0.5})
+    same = whole(of, *(("task", ["a:b"], {"output": "ok", "trialIndex": at}) for at in range(2)))
+    other = whole(
+        of,
+        ("task", ["a:b"], {"output": "ok", "trialIndex": 0}),
+        ("task", ["a:c"], {"output": "ok", "trialIndex": 1}),
+    )
+
+    codes = [[reason.code for reason in graded(of, log).tasks[0].reasons] for log in (same, other)]
+
+    assert codes == [["rule-met", "identical-trials"], ["rule-met"]]
+
+
+def test_t07_one_trial_grades_as_no_trials_at_all() -> None:
+    plain, counted = suite(), suite(trials={"count": 1, "k": 1})
+    log = whole(plain, ("task", ["a:b"], {"output": "ok"}))
+
+    assert summary(plain, log) == summary(counted, log)
+
+
+def test_r40_live_shadow_ignores_fixtures() -> None:
+    of = suite(task(fixtures=FIXTURES), modes=["golden", "live-shadow"])
+    log = Log().begin(of, modes=["live-shadow"])
+    log.open()
+    missed: Json = {"x-sidecar-miss": True}
+    log.call("crm:lookup", **missed).close(output="ok").scored()
+
+    assert "fixtureMissCount" not in summary(of, log)["tasks"][0]
+    assert summary(of, log)["passed"]
+    only = {**of, "modes": ["live-shadow"]}
+    log.events = log.events[1:]
+    assert "fixtureMissCount" not in summary(only, log)["tasks"][0]
+    assert "fixtureMissCount" in summary(of, log)["tasks"][0]
+
+
+def test_what_the_log_says_and_what_is_computed_are_compared() -> None:
+    of = suite(thresholds={"passScore": 0.5})
+    log = whole(of, ("task", [], {"output": "no"})).end(1, 1, 1, passed=True)
+
+    assert [str(one) for one in graded(of, log).differences] == [
+        "task task, trial 0: score is 1.0 there, computed 0.0",
+        "task task, trial 0: passed is true there, computed false",
+        "eval.completed: aggregateScore is 1.0 there, computed 0.0",
+        "eval.completed: passed is true there, computed false",
+        "eval.completed: passedCount is 1 there, computed 0",
+    ]
+
+
+@pytest.mark.parametrize("change", [{"suiteId": "other.evals.x"}, {"version": "2.0.0"}])
+def test_a_log_of_another_suite_is_refused(change: Json) -> None:
+    with pytest.raises(SuiteError, match="the log is of suite"):
+        graded(suite(), whole({**suite(), **change}, ("task", [], {})))
+    with pytest.raises(SuiteError, match="the log is of suite"):
+        graded(suite(), Log().begin({**suite(), **change}))
+
+
+def test_the_target_agent_is_asked_for_or_the_suites_or_the_logs() -> None:
+    of = suite(task(expected=path_only("exact", call("a:b"))), targetAgentId="one")
+    log = Log("two").begin(of)
+    log.open()
+    log.call("a:b").close().scored()
+
+    assert not graded(of, log).tasks[0].passed
+    assert "other-agent" in [finding.code for finding in graded(of, log).findings]
+    assert graded(of, log, agent_id="two").tasks[0].passed
+    assert graded({k: v for k, v in of.items() if k != "targetAgentId"}, log).tasks[0].passed
+
+
+def test_another_hosts_miss_codes_can_be_told() -> None:
+    of = suite(task(fixtures=FIXTURES))
+    log = Log().begin(of)
+    log.open()
+    log.call("crm:lookup", error="acme.no_fixture").close(output="ok").scored()
+
+    assert summary(of, log)["passed"]
+    assert not summary(of, log, miss_codes=frozenset({"acme.no_fixture"}))["passed"]
+
+
+def test_r33_a_hosts_ceiling_can_be_told() -> None:
+    of = suite()
+    log = Log().begin(of)
+    log.open()
+    log.usage(costEstimateUsd=2).close(output="ok").scored(costUsd=9)
+
+    assert (summary(of, log)["totalCostUsd"], summary(of, log)["passed"]) == (2, True)
+    assert not summary(of, log, max_cost_usd=1)["passed"]
+
+
+def test_r33_a_judge_whose_calls_were_not_logged_makes_the_cost_unknown() -> None:
+    of = suite(task(expected=rubric(1)))
+    log = Log().begin(of)
+    log.open()
+    log.usage(costEstimateUsd=1).close().scored(evaluatorType="llm_judge")
+
+    assert "totalCostUsd" not in summary(of, log)
+
+
+def test_r35_efficiency_counts_every_agent_inside_the_bracket() -> None:
+    of = suite(task(expected=path_only("exact", call("a:b"))))
+    log = Log().begin(of)
+    log.open()
+    log.call("a:b").call("b:c", agent="helper").usage().close().usage().scored()
+
+    assert summary(of, log)["tasks"][0]["efficiency"] == {
+        "toolCallCount": 2,
+        "modelCallCount": 1,
+        "inputTokens": 10,
+        "outputTokens": 5,
+    }
+
+
+LONG = suite(
+    task("one", golden("ok", trajectory=ON_PATH), fixtures=FIXTURES),
+    task("two", path_only("any-order", call("a:b", {"x": 1}, "subset"))),
+    trials={"count": 2},
+    thresholds={"passScore": 0.5},
+)
+
+
+def long_log() -> Log:
+    return whole(
+        LONG,
+        ("one", ["crm:lookup"], {"output": "ok", "trialIndex": 0, "latencyMs": 5}),
+        ("one", ["crm:lookup", "a:b"], {"output": "ok", "trialIndex": 1, "latencyMs": 6}),
+        ("two", [("a:b", {"x": 1, "y": [1.5]})], {"trialIndex": 0}),
+        ("two", [("a:b", {"x": 2})], {"trialIndex": 1, "score": 0, "passed": False}),
+    ).end(0.75, 2, 1, passed=True)
+
+
+def text(found: Grade) -> str:
+    assert found.summary is not None
+    return dump_document(found.summary)
+
+
+WHOLE = graded(LONG, long_log())
+
+
+def test_a_log_graded_twice_gives_the_same_bytes_and_the_same_grade() -> None:
+    again = graded(LONG, long_log())
+
+    assert again == WHOLE
+    assert text(again) == text(WHOLE)
+
+
+@given(st.integers())
+def test_the_order_of_json_keys_makes_no_difference(seed: int) -> None:
+    chance = random.Random(seed)
+
+    def shuffled(value: Json) -> Json:
+        if isinstance(value, dict):
+            items = [(key, shuffled(item)) for key, item in value.items()]
+            chance.shuffle(items)
+            return dict(items)
+        return [shuffled(item) for item in value] if isinstance(value, list) else value
+
+    log = Log()
+    log.events = [shuffled(event) for event in long_log().events]
+    found = graded(shuffled(LONG), log)
+
+    assert found == WHOLE
+    assert text(found) == text(WHOLE)
+
+
+@given(st.integers())
+def test_a_list_out_of_order_is_sorted_by_sequence(seed: int) -> None:
+    log = long_log()
+    random.Random(seed).shuffle(log.events)
+
+    assert graded(LONG, log) == WHOLE
+
+
+def test_a_one_shot_iterator_out_of_order_is_refused() -> None:
+    log = long_log()
+    log.events.reverse()
+
+    with pytest.raises(OutOfOrderError, match="sort the log"):
+        grade(suite_from_json(LONG), iter(events(log)))
+
+
+def test_a_log_is_graded_as_it_streams() -> None:
+    lines = (json.dumps(event) + "\n" for event in long_log().events)
+
+    assert grade(suite_from_json(LONG), read_events(lines)) == WHOLE
+
+
+@given(st.lists(st.integers(0, len(long_log().events) - 2), min_size=1, max_size=4, unique=True))
+def test_a_log_with_missing_events_never_passes_what_the_whole_one_fails(gone: list[int]) -> None:
+    log = long_log()
+    log.events = [event for at, event in enumerate(log.events) if at not in gone]
+
+    full = {one.task_id: one.passed for one in WHOLE.tasks}
+
+    for one in graded(LONG, log).tasks:
+        assert one.passed <= full[one.task_id]
+        assert one.passed <= (not one.unmeasured)
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from([0.1, 0.5, 0.7, 0.9, 1]), st.booleans()), min_size=1, max_size=5
+    )
+)
+def test_r29_reported_numbers_never_depend_on_the_gate(trials: list[tuple[float, bool]]) -> None:
+    def told(*, bound: bool) -> Json:
+        more = {"trajectory": ON_PATH} if bound else {}
+        of = suite(
+            task(expected=rubric(1, **more)),
+            trials={"count": len(trials), "passRule": "mean"},
+            thresholds={"passScore": 0.7},
+        )
+        log = whole(
+            of,
+            *(
+                ("task", ["crm:lookup"] if good else ["x:y"], {"score": s, "trialIndex": at})
+                for at, (s, good) in enumerate(trials)
+            ),
+        )
+        return summary(of, log)
+
+    free, bound = told(bound=False), told(bound=True)
+
+    assert free["aggregateScore"] == bound["aggregateScore"]
+    assert free["tasks"][0]["score"] == bound["tasks"][0]["score"]
+    means = [(one["tasks"][0].get("trials") or {}).get("meanScore") for one in (free, bound)]
+    assert means[0] == means[1]
+    assert bound["gatedAggregateScore"] <= free["aggregateScore"] + 1e-12
+    assert bound["tasks"][0]["passed"] <= free["tasks"][0]["passed"]
+
+
+def test_no_content_reaches_the_summary() -> None:
+    marks = ("SECRET-TOOL", "SECRET-ARG", "SECRET-OUTPUT", "SECRET-FAILURE", "SECRET-INPUT")
+    of = suite(
+        {
+            **task(
+                expected=golden(
+                    "SECRET-OUTPUT",
+                    trajectory=trajectory(
+                        "exact",
+                        call("x:SECRET-TOOL", {"a": "SECRET-ARG"}, "exact"),
+                        forbidden=["x:SECRET-TOOL"],
+                    ),
+                )
+            ),
+            "input": "SECRET-INPUT",
+        }
+    )
+    log = Log().begin(of)
+    log.open()
+    log.call("x:SECRET-TOOL", {"a": "SECRET-ARG"})
+    log.close(outcome="failed", failure="SECRET-FAILURE", output="SECRET-OUTPUT").scored(
+        score=0, passed=False
+    )
+
+    found = graded(of, log)
+
+    assert not any(mark in text(found) for mark in marks)
+    assert "SECRET-TOOL" in str(found.tasks[0].trials[0].reasons)
+
+
+def test_a_runner_grades_a_trial_as_the_log_will_be_graded() -> None:
+    of = suite_from_json(LONG)
+    log = Log()
+    log.open()
+    log.call("crm:lookup").close(output="ok")
+    evidence = read_trial(events(log), agent_id="agent")
+
+    found = grade_trial(of, of.tasks[0], evidence, agent_id="agent")
+
+    assert found.score == found.gating_score == 1
+    assert found.passed
