@@ -23,6 +23,7 @@ from sidecar.suite.model import AgentEvalSuite, Task
 from sidecar.suite.model_base import Model, wire_value
 from sidecar.suite.payloads import EvalCompleted, EvalScored, EvalStarted
 from sidecar.suite.summary import EvalSummary
+from sidecar.wire.json_text import dump
 
 DEFAULT_AGENT_ID = "agent"
 EVAL_MODE = "eval"
@@ -180,6 +181,7 @@ class _Log:
             setting.eval_run,
             mode=EVAL_MODE,
             agent_id=setting.agent_id,
+            command=setting.masks.json_text(dump(list(setting.agent))),
             suite_id=suite.suite_id,
         )
         count = suite.trial_count

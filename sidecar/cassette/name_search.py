@@ -12,7 +12,7 @@ from sidecar.cassette.secret_names import SECRET_KEYS, NameKind, folded, name_ki
 
 # Folding leaves only these letters, small, and a colon for each sign of an assignment. The
 # letters left out are those that no ending needs; fewer bytes, less to search.
-_LETTERS = b"abcdeghiklmnoprstwyz"
+_LETTERS = b"abcdeghiklmnoprstwxyz"
 _SIGNS = b":=>"
 
 
@@ -37,10 +37,35 @@ def unescaped(data: bytes) -> bytes:
 
     Some writers escape `<`, `>`, `&`, `'` or `+` so; a search must see through it.
     """
-    if b"\\u00" not in data:
+    if b"\\" not in data or b"\\u00" not in data:  # one byte is found at once
         return data
     first, *rest = data.split(b"\\u00")
     return b"".join((first, *map(_written_out, rest)))
+
+
+def without_content(data: bytes) -> bytes:
+    """Leave out long strings of base64 from a JSON text, such as images: no names, no tokens.
+
+    They are looked for at the text's beginning only, up to the thousandth quote.
+    """
+    if len(data) < _MIN_CONTENT_BYTES:
+        return data
+    kept: list[bytes] = []
+    done = start = 0
+    for _ in range(_MAX_QUOTES):
+        end = data.find(b'"', start)
+        if end < 0:
+            break
+        if end - start >= _MIN_CONTENT_BYTES and not data[start:end].translate(None, _BASE64):
+            kept.append(data[done:start])
+            done = end
+        start = end + 1
+    return b"".join((*kept, data[done:])) if kept else data
+
+
+_MIN_CONTENT_BYTES = 8192
+_MAX_QUOTES = 1000
+_BASE64 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/="
 
 
 def _written_out(piece: bytes) -> bytes:

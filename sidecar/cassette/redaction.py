@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from sidecar.cassette.json_masking import Finder, Kind, Sought, Sweep
 from sidecar.cassette.known_values import KnownValues
 from sidecar.cassette.masking import mask_pieces
-from sidecar.cassette.name_search import NameSearch, flag_words, fold, unescaped
+from sidecar.cassette.name_search import NameSearch, flag_words, fold, unescaped, without_content
 from sidecar.cassette.placeholders import Renumberer, placeholder, renumber, unify
 from sidecar.cassette.secret_assignments import Assignments
 from sidecar.cassette.secret_contexts import contexts_in
@@ -130,8 +130,10 @@ class Redactor:
         here is not there: so the parsing, which costs more, is for few texts only.
         """
         data = unescaped(text.encode("utf-8", "surrogatepass"))
+        finders = list(self._known_finders(data))
+        data = without_content(data)
         letters = fold(data)
-        finders = [*self._known_finders(data), *_shape_finders(data, letters)]
+        finders += _shape_finders(data, letters)
         if self._patterns:
             finders.append(Finder(Kind.PATTERNS, ("",), self._patterns.spans))
         names = self._name_finder(data, letters)
@@ -153,7 +155,7 @@ class Redactor:
 
     def _name_finder(self, data: bytes, letters: bytes) -> Finder | None:
         found = self._search.words_in(letters)
-        if b"--" in data:
+        if b"-" in data and b"--" in data:  # one byte is found at once
             found |= flag_words(data)
         if not found:
             return None

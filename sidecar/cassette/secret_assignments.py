@@ -25,6 +25,9 @@ _MAX_NAME_BYTES = 64
 _MAX_QUOTED_BYTES = 8192
 _MAX_LINE_BYTES = 4096
 _BACKSLASH, _SPACE = 0x5C, 0x20
+_MEMBER_ENDS = (b'"', b"\\")
+_MAX_REMEMBERED = 1000
+_MAX_LABEL_BYTES = 40
 _QUERY_MARKS = b"?&;"
 
 # What may stand between a name's deciding word and its value. `mark` is the sign of an
@@ -36,7 +39,8 @@ _AFTER = (
     rb"|(?P<pair>\\*[\"']\s{0,64},?\s{0,64}\\*[\"']?value\\*[\"']?\s{0,64}[:=]\s{0,64})"
     rb"|(?P<gap>[ \t]+|\\*[\"'][ \t]{0,64},[ \t\r\n]{0,64})(?=[^\s-]))"
 )
-_LABEL = rb"(?:[nN]ame|[kK]ey)\\*[\"']?\s{0,8}[:=]\s{0,8}\\*[\"']([^\"'\\]{2,128})\\*[\"']"
+_LABEL = rb"(?:[nN]ame|[kK]ey)\\*[\"']?\s{0,8}[:=]\s{0,8}\\*[\"']\Z"
+_LABEL_END = rb"(?P<tail>s?[_-]?[0-9]{0,2})\\*[\"']"
 _OPENING = rb"[bBfFrRuU]{0,2}(\\*)([\"'`])"
 _RUN = rb"(?:[^\s\"'`<>\\,;&|(){}\[\]]|\\(?![nrtbfu\"'`\\/])){1,1024}"
 _VARIABLE_RUN = rb"(?:[^\s\"'`<>\\,;&|]|\\(?![nrtbfu\"'`\\/])){1,4096}"
@@ -84,44 +88,73 @@ class Assignments:
     def __init__(self, words: tuple[str, ...], names: frozenset[str] = frozenset()) -> None:
         self._words = tuple(word.encode() for word in words)
         self._names = names
+        self._harmless: dict[bytes, bool] = {}
 
     def any_in(self, data: bytes) -> bool:
         """Tell whether a text holds a secret's name with anything that may be its value.
 
         It is true for every text of which `spans` or a structure's member finds a secret.
         """
-        return next(self._found(data), None) is not None or self._is_label_in(data)
+        has_value = b"alue" in data
+        return any(
+            self._named(data, at, end) or (has_value and self._is_label(data, at, end))
+            for at, end in self._places(data)
+        )
 
     def spans(self, data: bytes) -> Iterator[Span]:
         """Find the values in a text's UTF-8 bytes."""
         last = Span(0, 0)
-        for name in self._found(data):
-            if last.start <= name.joint.start() < last.end:
+        for at, end in self._places(data):
+            if last.start <= at < last.end:
                 continue  # within a value: masked, and not to be read over and over
-            span = _value(data, name)
+            name = self._named(data, at, end)
+            span = _value(data, name) if name else None
             if span is not None:
                 last = span
                 yield span
 
-    def _found(self, data: bytes) -> Iterator[_Name]:
+    def _places(self, data: bytes) -> Iterator[tuple[int, int]]:
+        """Find the deciding words, but for those of members that were found harmless."""
         small = data.lower()
-        after = _compiled(_AFTER)
         for word in self._words:
             at = small.find(word)
             while at >= 0:
-                joint = after.match(data, at + len(word))
-                name = joint and self._name(data, at, joint)
-                if name:
-                    yield name
-                at = small.find(word, at + len(word))
+                end = at + len(word)
+                if data[end : end + 1] not in _MEMBER_ENDS or not self._is_harmless(data, at, end):
+                    yield at, end
+                at = small.find(word, end)
 
-    def _is_label_in(self, data: bytes) -> bool:
+    def _is_harmless(self, data: bytes, at: int, end: int) -> bool:
+        """Tell whether a quoted name is none of a secret: thousands may be of one name."""
+        _, quote, name = data[max(0, at - _MAX_NAME_BYTES) : end].rpartition(b'"')
+        if not quote:
+            return False
+        if name not in self._harmless:
+            if len(self._harmless) > _MAX_REMEMBERED:
+                self._harmless.clear()
+            self._harmless[name] = self._kind(name.decode("utf-8", "replace")) is NameKind.NONE
+        return self._harmless[name]
+
+    def _named(self, data: bytes, at: int, end: int) -> _Name | None:
+        joint = _compiled(_AFTER).match(data, end)
+        return self._name(data, at, joint) if joint else None
+
+    def _is_label(self, data: bytes, at: int, end: int) -> bool:
         """Tell whether a secret's name is the value of a `name`: `"name": "API_KEY"`."""
-        for found in _compiled(_LABEL).finditer(data) if b"alue" in data else ():
-            name = found[1].decode("utf-8", "replace")
-            if name_kind(name) is not NameKind.NONE or folded(name) in self._names:
-                return True
-        return False
+        after = _compiled(_LABEL_END).match(data, end)
+        start = _name_start(data, at)
+        before = _compiled(_LABEL).search(data, max(0, start - _MAX_LABEL_BYTES), start)
+        return bool(
+            after
+            and before
+            and self._kind(data[start : after.end("tail")].decode("utf-8", "replace"))
+        )
+
+    def _kind(self, name: str) -> NameKind:
+        kind = name_kind(name)
+        if kind is NameKind.NONE and folded(name.rpartition(" ")[2]) in self._names:
+            return NameKind.ANY
+        return kind
 
     def _name(self, data: bytes, at: int, joint: re.Match[bytes]) -> _Name | None:
         start = _name_start(data, at)
@@ -137,9 +170,7 @@ class Assignments:
         return self._known(name, _Name(name, NameKind.NONE, flag, before, joint))
 
     def _known(self, name: str, found: _Name) -> _Name | None:
-        kind = name_kind(name)
-        if kind is NameKind.NONE and self._names:
-            kind = NameKind.ANY if folded(name.rpartition(" ")[2]) in self._names else kind
+        kind = self._kind(name)
         if kind is NameKind.NONE and found.before in _QUERY_MARKS and is_query_secret(name):
             return found._replace(kind=NameKind.TEXT, weak=True)
         return found._replace(kind=kind) if kind is not NameKind.NONE else None

@@ -26,14 +26,10 @@ class Context(NamedTuple):
 
     Attributes:
         gates: One of these is in every text of which `find` finds a secret.
-        folded: A gate in small letters, for a text folded by `name_search.fold`.
-        needs: A rare byte that is in every such text.
         find: Finds the secrets in a text's UTF-8 bytes, which may be JSON.
     """
 
     gates: tuple[bytes, ...]
-    folded: bytes
-    needs: bytes
     find: Callable[[bytes], Iterator[Span]]
 
 
@@ -194,21 +190,20 @@ def _curl_users(data: bytes) -> Iterator[Span]:
         done = command + _COMMAND_BYTES
 
 
-CONTEXTS = (
-    Context(_URLS, b"", b"@", _url_passwords),
-    Context(_BEARERS, b"bearer", b"", _bearer_tokens),
-    Context(_BASICS, b"basic", b"", _basic_credentials),
-    Context((b"PRIVATE KEY",), b"priatekey", b"", _private_keys),
-    Context((b"hooks.slack.com",), b"hooksslackcom", b"", _slack_webhooks),
-    Context((b"webhooks",), b"apiwebhooks", b"", _discord_webhooks),
-    Context((b"webhook.office.com",), b"webhookoicecom", b"", _teams_webhooks),
-    Context((b"Q~",), b"", b"~", _azure_secrets),
-    Context((b"curl",), b"crl", b"", _curl_users),
-)
-"""All kinds of surroundings."""
+URL = Context(_URLS, _url_passwords)
+BEARER = Context(_BEARERS, _bearer_tokens)
+BASIC = Context(_BASICS, _basic_credentials)
+KEY_BLOCK = Context((b"PRIVATE KEY",), _private_keys)
+SLACK = Context((b"hooks.slack.com",), _slack_webhooks)
+DISCORD = Context((b"webhooks",), _discord_webhooks)
+TEAMS = Context((b"webhook.office.com",), _teams_webhooks)
+AZURE = Context((b"Q~",), _azure_secrets)
+CURL = Context((b"curl",), _curl_users)
 
-_BY_FOLDED = tuple((context.folded, context) for context in CONTEXTS if context.folded)
-_BY_BYTE = tuple((context.needs, context) for context in CONTEXTS if context.needs)
+# What must be in a text first, exact or folded; as few as will do, each is a search.
+_FIRST_LOOKS = ((b"@", (URL,)), (b"~", (AZURE,)), (b"-", (KEY_BLOCK, CURL)))
+_FOLDED_LOOKS = ((b"bearer", BEARER), (b"basic", BASIC))
+_HOOKS = (SLACK, DISCORD, TEAMS)
 
 
 def contexts_in(data: bytes, folded: bytes) -> list[Context]:
@@ -218,8 +213,8 @@ def contexts_in(data: bytes, folded: bytes) -> list[Context]:
         data: The text, which may be JSON.
         folded: The same, folded by `name_search.fold`.
     """
-    likely = [context for gate, context in _BY_FOLDED if gate in folded]
-    for byte, context in _BY_BYTE:
-        if byte in data and any(gate in data for gate in context.gates):
-            likely.append(context)
-    return [context for context in likely if next(context.find(data), None)]
+    likely = [context for byte, some in _FIRST_LOOKS if byte in data for context in some]
+    likely += _HOOKS if b"hook" in folded else ()
+    found = [context for gate, context in _FOLDED_LOOKS if gate in folded]
+    found += [context for context in likely if any(gate in data for gate in context.gates)]
+    return [context for context in found if next(context.find(data), None)]

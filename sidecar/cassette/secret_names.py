@@ -94,7 +94,7 @@ SECRET_KEYS = words_of(
     "signature master account shared storage subscription functions service role session hmac "
     "cipher crypto aes symmetric preshared license webhook server admin root app application "
     "consumer write ingest ingestion integration client rest bot openai anthropic claude gemini "
-    "groq mistral cohere deepseek openrouter perplexity replicate huggingface stripe sendgrid "
+    "groq mistral cohere deepseek openrouter perplexity replicate hf stripe sendgrid "
     "mailgun mailchimp twilio aws gcp google azure github gitlab slack maps firebase supabase "
     "algolia datadog newrelic pinecone tavily serpapi serper brave exa notion airtable linear "
     "elevenlabs deepgram langsmith langfuse shodan virustotal anon fcm"

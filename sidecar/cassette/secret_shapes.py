@@ -120,7 +120,7 @@ for _shape in TOKENS:
 # A run is worth a look if one of these is its first byte, or a lead is before it.
 _PROMISING = frozenset(pair[0] for pair in _BY_PAIR) | _LEADS | _EDGES
 _TO_PROMISING = bytes(b"01"[byte in _PROMISING] for byte in range(256))
-_MANY = 5000  # runs; then to sort them out is quicker than to look at each
+_MANY = 20000  # runs; then to sort them out is quicker than to look at each
 
 
 @cache

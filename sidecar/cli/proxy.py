@@ -33,7 +33,7 @@ first word that is not one; from there all goes to the server, word for word.
   --home DIR            the folder of the journal; default MCP_SIDECAR_HOME, else .sidecar
   --project DIR         the folder that names and .sidecar are in; default this one
   --max-message-bytes N ceiling of one message; default 268435456
-  --drain-seconds S     how long to wait for answers once the input has ended; default 5
+  --drain-seconds S     how long to wait for one more answer once the input has ended; default 5
 """
 
 _LONGEST_SECONDS = 1e6  # "for ever", as waits understand it

@@ -120,6 +120,8 @@ def _not_after(path: Comparison, number: int, after: int, sure: int) -> Reason:
     if sure:
         early = max(bits(sure))
         last = path.seen.observed[after - 1]
+        if early == after - 1:
+            return _taken(path, number, early, number)
         return Reason(
             "out-of-order",
             f"{_wanted(path, number)} came too early, at step {early + 1}: it has to come"
@@ -138,18 +140,21 @@ def _any_order(path: Comparison) -> Iterator[Reason]:
             continue
         sure = _sure(path, number)
         if sure:
-            step = next(bits(sure))
-            yield Reason(
-                "call-taken",
-                f"{_wanted(path, number)} has no call of its own:"
-                f" {_step(step, path.seen.observed[step])} already answers expected call"
-                f" {taken_by[step] + 1}",
-                step=step + 1,
-                tool=path.calls[number].tool,
-            )
+            place = next(bits(sure))
+            yield _taken(path, number, place, taken_by[place] + 1)
             continue
         free = [place for place in range(len(path.seen.observed)) if place not in taken_by]
         yield _nearest(path, path.calls[number], free) or _never(path, number)
+
+
+def _taken(path: Comparison, number: int, place: int, by: int) -> Reason:
+    return Reason(
+        "call-taken",
+        f"{_wanted(path, number)} has no call of its own:"
+        f" {_step(place, path.seen.observed[place])} already answers expected call {by}",
+        step=place + 1,
+        tool=path.calls[number].tool,
+    )
 
 
 def _subset(path: Comparison) -> Iterator[Reason]:

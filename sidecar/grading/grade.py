@@ -12,7 +12,7 @@ from enum import StrEnum
 from sidecar.errors import SuiteError
 from sidecar.grading.differences import LogDifference, eval_differences, trial_differences
 from sidecar.grading.evidence import MISS_CODES, TrialEvidence
-from sidecar.grading.log_reading import LogFacts, LogReader, OutOfOrderError
+from sidecar.grading.log_reading import MAX_FINDINGS, LogFacts, LogReader, OutOfOrderError
 from sidecar.grading.reasons import Reason, named
 from sidecar.grading.statistics import exact
 from sidecar.grading.suite_summary import NO_CALLS, SuiteFacts, summarise
@@ -25,8 +25,6 @@ from sidecar.suite.summary import EvalSummary
 
 DEFAULT_PASS_SCORE = 1.0
 """The bar of a suite without `passScore`: closed unless told otherwise (R16)."""
-
-_MAX_DIFFERENCES = 1000
 
 
 class Status(StrEnum):
@@ -230,8 +228,7 @@ class _Grading:
             return
         self._judged |= scored.evaluator_type == "llm_judge"
         grades[index] = self._grader(task).grade(index, evidence)
-        if len(self._differences) < _MAX_DIFFERENCES:
-            self._differences += trial_differences(scored, grades[index])
+        self._differences += trial_differences(scored, grades[index])
 
     def _grader(self, task: Task) -> TrialGrader:
         if task.task_id not in self._graders:
@@ -246,7 +243,7 @@ class _Grading:
         return self._graders[task.task_id]
 
     def _find(self, code: str, text: str) -> None:
-        if len(self._findings) < _MAX_DIFFERENCES:
+        if len(self._findings) < MAX_FINDINGS:
             self._findings.append(Reason(code, text))
 
 

@@ -211,11 +211,11 @@ def _reasons(
     numbers: TaskNumbers | None,
     unmeasured: Sequence[int],
 ) -> Iterator[Reason]:
-    if unmeasured:
+    if numbers is None or unmeasured:
         which = ", ".join(map(str, unmeasured))
         noun = "trial" if len(unmeasured) == 1 else "trials"
         yield Reason("not-measured", f"{noun} {which} of {plan.count}: no score in the log")
-    elif numbers is not None:
+    else:
         yield _rule_reason(plan, numbers)
     prints = {grade.fingerprint for grade in trials}
     if len(trials) > 1 and len(prints) == 1 and "" not in prints:

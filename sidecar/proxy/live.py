@@ -52,7 +52,7 @@ class LiveServer:
         self._threads: list[threading.Thread] = []
         self._hidden: dict[tuple[str, str] | None, Callable[[], None]] = {}
         self._exit_code: int | None = None
-        self.answered = False
+        self.answered = 0
         self.failure: str | None = None
 
     def start(self) -> None:
@@ -165,7 +165,7 @@ class LiveServer:
         with self._lock:
             for message in messages:
                 self._tape.queue(self._recorder.from_server(message))
-                self.answered = self.answered or message.kind == "response"
+                self.answered += message.kind == "response"
             self._settled.notify_all()
         self._tape.flush()
         self._client.send(line)

@@ -53,9 +53,9 @@ class Playback:
         return self._live.failure if self._live else None
 
     @property
-    def answered(self) -> bool:
-        """Whether anything was answered: a recording always answers."""
-        return True
+    def answered(self) -> int:
+        """How many answers came from a live server; one is counted for the recording."""
+        return 1 + (self._live.answered if self._live else 0)
 
     def take(self, line: bytes) -> None:
         """Take a line of the client's: a message, or a batch of them."""
@@ -168,6 +168,10 @@ class _Opening:
     @property
     def failure(self) -> str | None:
         return self._server.failure if self._server else None
+
+    @property
+    def answered(self) -> int:
+        return self._server.answered if self._server else 0
 
     def note(self, line: bytes, messages: list[Message]) -> None:
         """Keep the client's opening messages."""

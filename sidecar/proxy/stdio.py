@@ -37,8 +37,8 @@ class Behind(Protocol):
         """Why the server is gone, if it is."""
 
     @property
-    def answered(self) -> bool:
-        """Whether the client got any answer yet."""
+    def answered(self) -> int:
+        """How many answers the client got yet, or at least whether it got any."""
 
     def take(self, line: bytes) -> None:
         """Take a line of the client's."""
@@ -130,8 +130,11 @@ def _serve(options: ProxyOptions, behind: Behind, tape: Tape, stop: StopOrder) -
 
 
 def _drain(options: ProxyOptions, behind: Behind, stop: StopOrder) -> None:
-    until = time.monotonic() + options.drain_seconds
+    """Wait for open answers, as long as they keep coming."""
+    answered, until = behind.answered, time.monotonic() + options.drain_seconds
     while not behind.drained(_DRAIN_STEP_SECONDS):
+        if behind.answered != answered:
+            answered, until = behind.answered, time.monotonic() + options.drain_seconds
         if stop.sign is not None or time.monotonic() >= until:
             return
 

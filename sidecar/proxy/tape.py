@@ -61,12 +61,14 @@ class Tape:
             missed: Of requests that are answered live: why no recording answers them.
         """
         now = time.monotonic_ns()
-        self._queue += [_Timed(fact, now, missed) for fact in facts]
+        # Not `+=`, which would put back a list that another thread has taken meanwhile.
+        self._queue.extend([_Timed(fact, now, missed) for fact in facts])
 
     def flush(self) -> None:
         """Write all that is queued, by whichever thread it was, in one transaction."""
         with self._lock:
-            batch, self._queue = self._queue, []
+            batch = self._queue[:]
+            del self._queue[: len(batch)]
             if not batch or self.broken:
                 return
             try:

@@ -6,12 +6,12 @@ On the hot path: nothing here may import more than the standard library's light 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from sidecar.cassette.file_format import Loaded, lines, read
 from sidecar.cassette.interaction import Cassette, Interaction, Passage, Response, Server
-from sidecar.cassette.placeholders import Renumberer, numbers_in
+from sidecar.cassette.placeholders import MARK, Renumberer, numbers_in
 from sidecar.errors import CassetteError, UsageError
 from sidecar.store import atomic, recorded
 from sidecar.store.connection import PATIENCE_SECONDS
@@ -167,20 +167,26 @@ def _renumbered(
 ) -> tuple[Interaction, ...]:
     """Number the secrets' placeholders by first appearance; those of `after` stay theirs."""
     before = after.interactions if after else ()
-    taken = {number for item in before + interactions for number in _numbers(item)}
+    taken = {
+        number
+        for item in before + interactions
+        for text in _texts(item)
+        for number in numbers_in(text)
+    }
     renumber = Renumberer(taken).text
-    return tuple(_mapped(item, renumber) for item in interactions)
+    return tuple(
+        _mapped(item, renumber) if any(MARK in text for text in _texts(item)) else item
+        for item in interactions
+    )
 
 
-def _numbers(interaction: Interaction) -> set[int]:
-    found: set[int] = set()
-
-    def look(text: str) -> str:
-        found.update(numbers_in(text))
-        return text
-
-    _mapped(interaction, look)
-    return found
+def _texts(interaction: Interaction) -> Iterator[str]:
+    """Yield every text of an interaction that may hold a secret's placeholder."""
+    yield interaction.params or ""
+    yield interaction.response.text if interaction.response else ""
+    for passage in interaction.during + interaction.after:
+        yield passage.params or ""
+        yield passage.reply.text if passage.reply else ""
 
 
 def _mapped(interaction: Interaction, change: Callable[[str], str]) -> Interaction:
@@ -277,8 +283,8 @@ def _refusal(path: str, present: Cassette, run_id: str) -> str:
     whose = f"run {present.run}" if present.run else "no run of this journal"
     return (
         f"{path}: this cassette is of {whose} and was left as it is; {run_id} stays in the "
-        f"journal: `mcp-sidecar cassette save {run_id}` with another name saves it, "
-        "or with `--overwrite` in its place"
+        f"journal: `mcp-sidecar cassette save {run_id} --cassette NAME` saves it under another "
+        "name, `--overwrite` in its place"
     )
 
 

@@ -55,6 +55,7 @@ class Connection:
             JournalError: If that is not possible. A file that is not ours, or newer, stays
                 as it is.
         """
+        path = os.path.abspath(path)
         try:
             if not _has_content(path):
                 _prepare(path, patience_seconds)

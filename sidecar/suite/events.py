@@ -280,7 +280,8 @@ def _stripped(line: str | bytes, name: str, number: int) -> str:
     try:
         text = line if isinstance(line, str) else line.decode()
     except UnicodeDecodeError:
-        text = as_text(line, name=f"{name}:{number}")  # for its error
+        place = f"{name}:{number}"
+        raise SuiteError("the line is not UTF-8", place=place, hint="save it as UTF-8") from None
     return text.removeprefix("\ufeff").strip()
 
 

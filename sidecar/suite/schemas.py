@@ -56,11 +56,13 @@ def _event_schema() -> dict[str, Any]:
 
 
 def _finished(name: str, schema: dict[str, Any]) -> dict[str, Any]:
-    definitions = schema.pop("$defs", {})
-    whole = {"$schema": _DIALECT, "$id": f"urn:mcp-sidecar:schema:{name}", **_tidy(schema)}
-    if definitions:
-        whole["$defs"] = {key: _tidy(definitions[key]) for key in sorted(definitions)}
-    return whole
+    definitions = schema.pop("$defs")
+    return {
+        "$schema": _DIALECT,
+        "$id": f"urn:mcp-sidecar:schema:{name}",
+        **_tidy(schema),
+        "$defs": {key: _tidy(definitions[key]) for key in sorted(definitions)},
+    }
 
 
 def _tidy(schema: dict[str, Any]) -> dict[str, Any]:
@@ -76,11 +78,9 @@ def _tidy(schema: dict[str, Any]) -> dict[str, Any]:
 
 def _field(value: dict[str, Any], description: str | None) -> dict[str, Any]:
     kept = {key: item for key, item in value.items() if key not in {"title", "default"}}
-    options = [one for one in kept.pop("anyOf", ()) if one != {"type": "null"}]
-    if len(options) == 1:
-        kept = {**options[0], **kept}
-    elif options:
-        kept["anyOf"] = options
+    if "anyOf" in kept:  # an optional field: its type, or null
+        (option,) = (one for one in kept.pop("anyOf") if one != {"type": "null"})
+        kept = {**option, **kept}
     return {"description": description, **kept} if description else kept
 
 

@@ -27,6 +27,7 @@ _OTHER_NAMES: Final = {
     "strict": "exact",
     "pass_score": "passScore",
 }
+_MAX_SHOWN = 120  # characters of a wrong value
 _QUOTED = re.compile(r"'([^']*)'")
 
 
@@ -70,8 +71,6 @@ def validated(
         model = kind.model_validate(value, context=context, by_name=False, by_alias=True)
     except ValidationError as error:
         raise _refusal(problems_of(error, kind), name, text) from None
-    except RecursionError:
-        raise SuiteError("it nests deeper than can be read", place=name) from None
     nulls = tuple(map(_null, null_fields(model)))
     if nulls:
         raise _refusal(nulls, name, text)
@@ -84,8 +83,6 @@ def problems_in(kind: type[Model], value: JsonValue) -> tuple[Problem, ...]:
         model = kind.model_validate(value, by_name=False, by_alias=True)
     except ValidationError as error:
         return problems_of(error, kind)
-    except RecursionError:
-        return (Problem("json", "", "it nests deeper than can be read"),)
     return tuple(map(_null, null_fields(model)))
 
 
@@ -186,14 +183,14 @@ def _no_choice(detail: Mapping[str, Any], pointer: str, kind: type[BaseModel]) -
     given = detail["input"]
     meant = _close(given, choices) if isinstance(given, str) else None
     hint = _did_you_mean(meant) if meant else ""
-    message = f"{given!r} is none of {', '.join(choices)}"
+    message = f"{_shown(given)} is none of {', '.join(choices)}"
     return Problem("unknown-value", pointer, message, hint)
 
 
 def _no_pattern(detail: Mapping[str, Any], pointer: str, kind: type[BaseModel]) -> Problem:
     del kind
     return Problem(
-        "pattern", pointer, f"{detail['input']!r} does not match {detail['ctx']['pattern']}"
+        "pattern", pointer, f"{_shown(detail['input'])} does not match {detail['ctx']['pattern']}"
     )
 
 
@@ -203,6 +200,14 @@ _WORDS: Final = {
     "literal_error": _no_choice,
     "pattern": _no_pattern,
 }
+
+
+def _shown(given: JsonValue) -> str:
+    # Of an object or a list the kind is told: it may be of any size and depth.
+    if isinstance(given, dict | list):
+        return "an object" if isinstance(given, dict) else "a list"
+    text = repr(given)
+    return text if len(text) <= _MAX_SHOWN else text[: _MAX_SHOWN - 1] + "…"
 
 
 def _close(given: str, known: list[str]) -> str | None:
@@ -225,13 +230,9 @@ def _keys_at(kind: type[BaseModel], loc: tuple[int | str, ...]) -> list[str]:
     """List the keys of the model at a place."""
     here: type[BaseModel] = kind
     for part in loc:
-        if isinstance(part, int):
-            continue
-        field = next((one for one in here.model_fields.values() if one.alias == part), None)
-        inner = next(_models_in(field.annotation), None) if field else None
-        if inner is None:
-            return []
-        here = inner
+        if isinstance(part, str):
+            field = next(one for one in here.model_fields.values() if one.alias == part)
+            here = next(_models_in(field.annotation))
     return [field.alias or name for name, field in here.model_fields.items()]
 
 

@@ -159,7 +159,10 @@ def test_a_failed_trial_is_scored_and_the_next_one_runs(tmp_path: Path) -> None:
     assert done.grade.summary is not None
     assert [one.score for one in done.grade.summary.tasks] == [0, 0]
     assert [one.result.failure for one in done.trials] == ["exit code 3", "exit code 3"]
-    assert runs.one_run(of.journal, of.eval_run).state == "ended"
+    line = runs.one_run(of.journal, of.eval_run)
+    assert (line.state, line.mode) == ("ended", "eval")
+    assert line.command is not None
+    assert json.loads(line.command) == list(of.agent)
 
 
 def test_r33_reported_costs_of_all_trials_add_up(tmp_path: Path) -> None:

@@ -92,6 +92,22 @@ def test_a_differing_argument_is_told_with_what_was_expected_and_seen(promoted: 
     assert "  ! 1 recorded answer was not asked for: 1 (raw:add)" in told.out
 
 
+def test_p02_a_secret_that_changed_is_no_regression(project: Project) -> None:
+    def say(key: str) -> tuple[str, dict[str, object]]:
+        return ("echo", {"text": "hi", "api_key": key})
+
+    project.record("secret", say("Xk29fLq0vT7mZp4R"))
+    told = project.tell("promote", "secret", "--suite", SUITE, "--match", "contains:hi")
+
+    passed = run(project, project.agent(say("aB3dE5gH7jK9mN1p")))
+
+    assert "a secret is masked at /api_key, so it is not compared" in told.out
+    assert passed.code == 0, passed
+    assert "aB3dE5gH7jK9mN1p" not in passed.out
+    kept = b"".join(path.read_bytes() for path in (project.folder / ".sidecar").iterdir())
+    assert b"aB3dE5gH7jK9mN1p" not in kept
+
+
 def test_t09_an_agent_that_always_fails_measures_nothing(promoted: Project) -> None:
     told = run(promoted, script("import sys; sys.exit('oh \\x1b[2J no')"))
 

@@ -14,7 +14,7 @@ import pytest
 from tests import paths
 
 AGENTS = Path(__file__).with_name("agents")
-TIMEOUT_SECONDS = 50.0
+TIMEOUT_SECONDS = 120.0
 
 
 def _entry(words: Sequence[str], **more: object) -> dict[str, object]:

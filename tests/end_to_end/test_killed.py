@@ -14,6 +14,8 @@ import pytest
 from sidecar.store import cassettes
 from tests.end_to_end.conftest import TIMEOUT_SECONDS, Project, call, raw_agent
 
+pytestmark = pytest.mark.timeout(300)
+
 CALLS = 150
 RANDOM = random.Random(20261130)
 
@@ -63,7 +65,7 @@ def pids(project: Project, log: Log, sidecar: subprocess.Popen[bytes]) -> dict[s
 
 def await_end(pid: int) -> None:
     """Wait until a process is gone; a zombie is."""
-    until = time.monotonic() + 20
+    until = time.monotonic() + TIMEOUT_SECONDS
     while is_running(pid):
         assert time.monotonic() < until, f"process {pid} outlives its owner"
         select.select([], [], [], 0.01)

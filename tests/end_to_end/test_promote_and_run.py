@@ -1,15 +1,19 @@
 """A real agent's run becomes a test that passes offline, and that catches a regression."""
 
 import json
+import os
 import shlex
 import shutil
+import signal
+import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests import paths
-from tests.end_to_end.conftest import AGENTS, Project
+from tests.end_to_end.conftest import AGENTS, TIMEOUT_SECONDS, Project
 
 EXAMPLE = paths.ROOT / "examples" / "release_notes"
 SUITE = "suites/release-notes.json"
@@ -91,6 +95,34 @@ def test_run_and_grade_give_the_same_summary_byte_for_byte(promoted: Project) ->
     assert graded.stdout == ran.stdout == (promoted.folder / "summary.json").read_bytes()
     (task,) = json.loads(ran.stdout)["tasks"]
     assert (task["score"], task["gatedScore"], task["trajectory"]["forbiddenCount"]) == (1, 0, 1)
+
+
+def test_d02_a_run_that_the_user_ends_measured_nothing_and_leaves_nothing(
+    project: Project,
+) -> None:
+    suite = {"suiteId": "tests.evals.rfc", "version": "1.0.0", "modes": ["golden"]}
+    text = json.dumps({**suite, "tasks": [a_task("endless", [])]})
+    (project.folder / "suite.json").write_text(text, encoding="utf-8")
+    pipe = project.folder / "pipe"
+    os.mkfifo(pipe)
+    code = f"import os, time; open({str(pipe)!r}, 'w').write(os.getcwd()); time.sleep(600)"
+    agent = shlex.join([sys.executable, "-c", code])
+
+    with subprocess.Popen(
+        project.command("run", "suite.json", "--agent", agent),
+        cwd=project.folder,
+        env=project.environ(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        work = Path(pipe.read_text(encoding="utf-8"))  # waits for the agent to begin
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=TIMEOUT_SECONDS)
+
+    assert process.returncode == 2
+    assert b"NOT MEASURED" in out
+    assert b"stopped before all trials were done" in err
+    assert not work.parent.exists()
 
 
 # --- the examples of RFC 0244 to 0246

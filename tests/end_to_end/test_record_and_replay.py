@@ -10,6 +10,9 @@ import pytest
 
 from tests.end_to_end.conftest import AGENTS, Project, call, client_agent, raw_agent
 
+# Real servers and clients take seconds of CPU to start; the machine may be busy.
+pytestmark = pytest.mark.timeout(300)
+
 Requests: TypeAlias = tuple[tuple[str, str, object], ...]
 
 GIT: Requests = (
@@ -77,9 +80,8 @@ def test_a_replay_answers_the_same_session_byte_for_byte(
 
 CALLS: Requests = (
     ("git", "git_log", {"repo_path": "repo", "max_count": 1}),
-    ("time", "convert_time", {"source_timezone": "UTC", "time": "09:00", "target_timezone": "UTC"}),
-    ("git", "git_show", {"repo_path": "repo", "revision": "v1.0"}),
     ("memory", "read_graph", {}),
+    ("git", "git_show", {"repo_path": "repo", "revision": "v1.0"}),
     ("git", "no_such_tool", {}),
 )
 
@@ -91,7 +93,7 @@ def test_a_real_client_sees_no_difference(project: Project, client: str) -> None
     recorded = project.tell("record", "--cassette", "demo", "--", *agent)
     replayed = project.tell("replay", "--cassette", "demo", "--require-all", "--", *agent)
 
-    assert recorded.stdout.count(b"\n") >= len(CALLS) + 3
+    assert recorded.stdout.count(b"\n") >= len(CALLS) + 2
     assert replayed.stdout == recorded.stdout
 
 
@@ -140,6 +142,9 @@ def test_recording_the_same_session_again_gives_the_same_bytes_after_the_first_l
     )
 
 
+FOUND = call("memory", "search_nodes", query="a")
+
+
 def tracing(project: Project) -> Path:
     """Write a config whose servers' commands leave a trace when they are started."""
     trace = project.folder / "was-started"
@@ -151,21 +156,21 @@ def tracing(project: Project) -> Path:
 @pytest.mark.parametrize(
     "requests",
     [
-        pytest.param((GIT[1],), id="a hit"),
-        pytest.param((GIT[1], GIT[1]), id="used up"),
-        pytest.param((call("git", "git_log", repo_path="other"),), id="arguments differ"),
-        pytest.param((call("git", "no_such_tool"),), id="unknown tool"),
-        pytest.param((("git", "resources/list", None),), id="unknown method"),
+        pytest.param((FOUND,), id="a hit"),
+        pytest.param((FOUND, FOUND), id="used up"),
+        pytest.param((call("memory", "search_nodes", query="b"),), id="arguments differ"),
+        pytest.param((call("memory", "no_such_tool"),), id="unknown tool"),
+        pytest.param((("memory", "resources/list", None),), id="unknown method"),
         pytest.param((call("time", "get_current_time"),), id="a server without a recording"),
     ],
 )
 def test_r08_a_replay_starts_nothing_whatever_is_asked(
     project: Project, requests: Requests
 ) -> None:
-    project.tell("record", "--cassette", "demo", "--", *raw_agent("modern", GIT[1]))
+    project.tell("record", "--cassette", "demo", "--", *raw_agent("legacy", FOUND))
     config = tracing(project)
-    agent = raw_agent("modern", *requests)
-    hit = requests == (GIT[1],)
+    agent = raw_agent("legacy", *requests)
+    hit = requests == (FOUND,)
 
     words = ["replay", "--cassette", "demo", "--config", str(config), "--", *agent]
     project.tell(*words, code=0 if hit else 1)

@@ -122,8 +122,8 @@ def test_g15_a_differing_argument_is_named_with_step_tool_pointer_expected_and_s
             ["A", "A"],
             ["A"],
             [
-                "expected call 2 (A) came too early, at step 1: it has to come after step 1 (A),"
-                " which answers expected call 1"
+                "expected call 2 (A) has no call of its own:"
+                " step 1 (A) already answers expected call 1"
             ],
             id="made once instead of twice",
         ),

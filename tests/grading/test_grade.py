@@ -2,6 +2,8 @@
 
 import json
 import random
+import tracemalloc
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -10,7 +12,7 @@ from hypothesis import strategies as st
 
 from sidecar.errors import SuiteError
 from sidecar.grading.grade import Grade, GradeOptions, Status, grade, grade_trial, plan_of
-from sidecar.grading.log_reading import OutOfOrderError, read_trial
+from sidecar.grading.log_reading import MAX_FINDINGS, OutOfOrderError, read_trial
 from sidecar.suite.documents import dump_document, suite_from_json
 from sidecar.suite.events import RunEvent, event_from_json, read_events
 from sidecar.suite.model_base import wire_value
@@ -314,6 +316,16 @@ def test_a_score_that_fits_no_trial_is_a_finding_and_measures_nothing(
 
     assert code in [one.code for one in found.findings]
     assert (found.status, found.summary, found.exit_code) == (Status.UNMEASURED, None, 2)
+
+
+def test_findings_are_bounded() -> None:
+    log = Log().begin(suite())
+    for _ in range(MAX_FINDINGS + 9):
+        log.scored("other")
+
+    found = [one for one in graded(suite(), log).findings if one.code == "unknown-task"]
+
+    assert len(found) == MAX_FINDINGS
 
 
 def test_t08_the_same_trial_scored_twice_counts_once_and_passes_nothing() -> None:
@@ -664,3 +676,26 @@ def test_a_runner_grades_a_trial_as_the_log_will_be_graded() -> None:
 
     assert found.score == found.gating_score == 1
     assert found.passed
+
+
+def test_a_log_is_held_one_trial_at_a_time() -> None:
+    calls = [f"a:tool-{at}" for at in range(50)]
+    of = suite_from_json(suite(*(task(f"t{at}") for at in range(40))))
+
+    def lines() -> Iterator[str]:
+        sequence = 0
+        for at in range(40):
+            log = Log()
+            if not at:
+                log.begin(wire_value(of))
+            for event in log.trial(f"t{at}", *calls, output="ok").events:
+                yield json.dumps({**event, "sequence": sequence})
+                sequence += 1
+
+    tracemalloc.start()
+    found = grade(of, read_events(lines()))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert found.status is Status.PASSED
+    assert peak < 1_000_000  # bytes; the whole log takes some five million

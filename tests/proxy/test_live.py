@@ -439,14 +439,11 @@ def test_e02_a_server_is_started_once_and_sees_nothing_but_the_clients_messages(
     tmp_path: Path,
 ) -> None:
     place = Place(tmp_path)
-    sent: list[bytes] = []
+    sent = [request(0, "tools/list"), *(call(ident, "counter") for ident in range(1, 51))]
     with place.raw() as client:
-        send = client.send
-        client.send = lambda data: (sent.append(data), send(data))[1]  # type: ignore[method-assign]
-        client.initialize()
-        client.request("tools/list")
-        for count in range(1, 51):
-            assert said(client.call("counter").value) == str(count)
+        for ident, line in enumerate(sent):
+            client.send(line)
+            client.read_until(ident)
         ended(client)
 
     assert len(place.started()) == 1

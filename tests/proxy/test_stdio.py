@@ -101,6 +101,16 @@ def test_s17_the_wait_for_answers_is_bounded(tmp_path: Path) -> None:
     assert place.sessions() == [("ended", 0)]
 
 
+def test_s17_the_wait_goes_on_while_answers_come(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    with place.raw(options=["--drain-seconds", "0.8"]) as client:
+        for number in range(1, 9):
+            client.start_call("slow", {"key": str(number), "seconds": number * 0.2})
+        client.close_stdin()
+        assert len(client.read_rest()) == 8
+        assert client.wait() == 0
+
+
 def test_the_wait_for_answers_may_have_no_end(tmp_path: Path) -> None:
     place = Place(tmp_path)
     with place.raw(options=["--drain-seconds", "inf"]) as client:
@@ -127,7 +137,6 @@ def test_a_client_that_is_gone_is_no_error(tmp_path: Path) -> None:
 def test_d04_both_sides_may_end_at_once(tmp_path: Path) -> None:
     for number in range(5):
         place = Place(tmp_path / str(number))
-        place.folder.mkdir()
         with place.raw() as client:
             client.initialize()
             client.start_call("exit_after_answer", {"code": 6})

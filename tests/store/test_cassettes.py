@@ -256,7 +256,7 @@ def test_r25_the_cassette_of_another_run_is_left_alone_and_it_is_said_how_to_sav
     assert not saved.written
     assert saved.refused
     assert f"{path}: this cassette is of run {RUN}" in saved.refused
-    assert f"`mcp-sidecar cassette save {OTHER_RUN}`" in saved.refused
+    assert f"`mcp-sidecar cassette save {OTHER_RUN} --cassette NAME`" in saved.refused
     assert "--overwrite" in saved.refused
     assert path.read_bytes() == before
 
@@ -472,7 +472,7 @@ from sidecar.store.journal import Journal
 from tests.store.samples import RUN, answered, call, record, started
 journal = Journal.open(sys.argv[1])
 session = started(journal, server=sys.argv[3])
-for number in range(10):
+for number in range(5):
     record(session, answered(call(server=sys.argv[3]), '"' + "x" * 80_000 + '"'))
     cassettes.save_run(journal, RUN, sys.argv[2], overwrite=False, extend=sys.argv[4] == "auto")
 session.close(exit_code=0)
@@ -497,7 +497,7 @@ def test_c04_four_proxies_save_one_cassette_of_large_answers(
     assert loaded.warnings == ()
     assert loaded.cassette.complete
     assert sorted(item.server for item in loaded.cassette.interactions) == sorted(
-        ["server0", "server1", "server2", "server3"] * 10
+        ["server0", "server1", "server2", "server3"] * 5
     )
     assert os.listdir(path.parent) == [path.name]  # noqa: PTH208
 
@@ -507,17 +507,17 @@ def test_c10_ten_thousand_interactions_are_saved_and_loaded_in_linear_time(
 ) -> None:
     session = started(journal)
     result = f'{{"content":[{{"type":"text","text":"{"x" * 5000}"}}]}}'
-    seconds = []
+    loaded, seconds = [], []
     for count in (1_000, 9_000):
         with session.transaction():
             for _ in range(count):
                 record(session, answered(call(), result))
         begin = time.process_time()
         cassettes.save_run(journal, RUN, str(path), overwrite=False, extend=False)
-        cassettes.load(str(path))
+        loaded.append(len(cassettes.load(str(path)).cassette.interactions))
         seconds.append(time.process_time() - begin)
 
-    assert len(cassettes.load(str(path)).cassette.interactions) == 10_000
+    assert loaded == [1_000, 10_000]
     assert path.stat().st_size > 50_000_000
     assert seconds[1] < 30 * seconds[0]
 

@@ -281,6 +281,17 @@ def test_another_programs_database_is_refused_and_left_as_it_is(
     assert path.read_bytes() == before
 
 
+def test_a_journal_may_be_named_relative_to_the_working_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    journal = Journal.open("journal.db")
+
+    assert journal.path == str(tmp_path / "journal.db")
+    journal.close()
+
+
 def test_an_empty_file_becomes_a_journal(tmp_path: Path) -> None:
     path = tmp_path / ".sidecar" / "journal.db"
     path.parent.mkdir()

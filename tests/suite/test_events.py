@@ -210,6 +210,18 @@ def test_a_missing_key_is_named(missing: str) -> None:
         event_from_json(value)
 
 
+@pytest.mark.parametrize("payload", [None, [], "text"])
+def test_a_payload_that_is_no_object_is_refused(payload: Json) -> None:
+    for event in (LOG.events[1], LOG.events[2]):
+        with pytest.raises(SuiteError, match="/payload"):
+            event_from_json({**event, "payload": payload})
+
+
+def test_a_line_that_is_no_utf8_is_named() -> None:
+    with pytest.raises(SuiteError, match="events:2: the line is not UTF-8"):
+        list(read_events([lines(LOG.events[:1]).encode(), b'{"\xff": 1}']))
+
+
 def test_an_outcome_beside_an_error_is_refused() -> None:
     value = json.loads(json.dumps(LOG.events[2]))
     value["payload"]["error"] = {"code": "c", "message": "m"}

@@ -18,6 +18,7 @@ from sidecar.suite.model import (
     Trials,
 )
 from sidecar.suite.model_base import wire_value
+from sidecar.wire.json_text import Number
 from tests.eval_data import Json, call, golden, path_only, rubric, suite, task, trajectory
 
 RFC_0244_EXPECTED = {
@@ -369,3 +370,9 @@ def test_a_suite_dumps_to_its_wire_form() -> None:
     read = AgentEvalSuite.model_validate(suite(thresholds={"passScore": 1.0}))
 
     assert read.model_dump() == suite(thresholds={"passScore": 1})
+
+
+def test_a_number_that_was_spelt_out_dumps_as_a_number() -> None:
+    call = ExpectedCall(tool="a:b", args={"x": [Number("1.50"), "1.50"]})
+
+    assert call.model_dump() == {"tool": "a:b", "args": {"x": [1.5, "1.50"]}}

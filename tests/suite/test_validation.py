@@ -113,3 +113,19 @@ def test_what_nests_too_deep_is_refused() -> None:
         parse_suite(deep(301))
     with pytest.raises(SuiteError, match="deeper"):
         parse_suite(deep(20_000))
+
+
+@pytest.mark.parametrize(
+    ("match", "said"),
+    [
+        pytest.param([[1]], "a list is none of", id="a list"),
+        pytest.param({"a": 1}, "an object is none of", id="an object"),
+        pytest.param("x" * 500, "'" + "x" * 118 + "… is none of", id="a long text"),
+        pytest.param(True, "True is none of", id="a boolean"),
+    ],
+)
+def test_a_wrong_value_is_shown_short(match: Json, said: str) -> None:
+    with pytest.raises(SuiteError) as refused:
+        parse_suite(misspelt(match=match))
+
+    assert said in str(refused.value)

@@ -12,34 +12,30 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
-import fastmcp
 from mcp import Client, MCPError, StdioServerParameters
-
-
-async def sdk(stack: AsyncExitStack, entry: dict[str, Any], mode: str) -> Any:
-    """Open a session with the SDK's client."""
-    server = StdioServerParameters(**{key: entry[key] for key in entry if key != "type"})
-    return await stack.enter_async_context(Client(server, mode=mode))
 
 
 async def opened(stack: AsyncExitStack, client: str, entry: dict[str, Any]) -> Any:
     """Open a session with a server."""
     if client == "fastmcp":
+        import fastmcp  # noqa: PLC0415  # it takes seconds
+
         config = {"mcpServers": {"server": entry}}
         return await stack.enter_async_context(fastmcp.Client(config))
-    return await sdk(stack, entry, "legacy" if client == "sdk-legacy" else "auto")
+    server = StdioServerParameters(**{key: entry[key] for key in entry if key != "type"})
+    mode = "legacy" if client == "sdk-legacy" else "auto"
+    return await stack.enter_async_context(Client(server, mode=mode))
 
 
 async def called(session: Any, tool: str, arguments: dict[str, Any]) -> str:
     """Call a tool; returns the answer, whatever it is, as a line."""
-    options = {"raise_on_error": False} if isinstance(session, fastmcp.Client) else {}
     try:
-        result = await session.call_tool(tool, arguments, **options)
+        if isinstance(session, Client):
+            return (await session.call_tool(tool, arguments)).model_dump_json(by_alias=True)
+        result = await session.call_tool(tool, arguments, raise_on_error=False)
     except MCPError as error:
         return f"{type(error).__name__}: {error}"
-    if isinstance(session, fastmcp.Client):
-        return repr((result.content, result.structured_content, result.is_error))
-    return str(result.model_dump_json(by_alias=True))
+    return repr((result.content, result.structured_content, result.is_error))
 
 
 async def main(

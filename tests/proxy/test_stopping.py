@@ -1,0 +1,88 @@
+"""The order to stop: never an exception in the middle of something, always an end."""
+
+import signal
+import subprocess
+
+import pytest
+
+from tests.paths import PYTHON
+
+SIGNALS = [signal.SIGTERM, signal.SIGINT, signal.SIGHUP]
+WAIT_SECONDS = 20.0
+START = """
+import os, select, signal, sys
+from sidecar.proxy import stopping
+def ready(): os.write(1, b"ready\\n")
+def polled(order, ms):
+    poller = select.poll()
+    poller.register(order.descriptor, select.POLLIN)
+    return bool(poller.poll(ms))
+for sign in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP): signal.signal(sign, signal.SIG_DFL)
+order = stopping.StopOrder()
+"""
+OBEYS = "order.listen(); ready(); polled(order, 20_000); print(order.sign); sys.stdout.flush()"
+
+
+def ran(script: str, *signs: signal.Signals) -> tuple[int, str]:
+    """Run a script, send it signals once it is ready; return its exit code and the rest."""
+    with subprocess.Popen(
+        [PYTHON, "-c", START + script], stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        try:
+            assert process.stdout.readline() == "ready\n"
+            for sign in signs:
+                process.send_signal(sign)
+            said = process.communicate(timeout=WAIT_SECONDS)[0]
+        finally:
+            process.kill()
+    return process.returncode, said
+
+
+@pytest.mark.parametrize("sign", SIGNALS)
+def test_a_signal_wakes_the_one_that_polls(sign: signal.Signals) -> None:
+    assert ran(OBEYS, sign) == (0, f"{sign.value}\n")
+
+
+def test_the_first_signal_counts_and_others_do_no_harm() -> None:
+    script = "order.listen(); ready()\nwhile not polled(order, 20_000): pass\nprint(order.sign)"
+
+    assert ran(script, signal.SIGINT, signal.SIGINT) == (0, "2\n")
+
+
+def test_a_wake_is_no_order_and_any_number_of_them_never_waits() -> None:
+    script = "for _ in range(100_000): order.wake()\nready(); print(order.sign, polled(order, 0))"
+
+    assert ran(script) == (0, "None True\n")
+
+
+def test_there_is_nothing_to_see_at_first() -> None:
+    assert ran("order.listen(); ready(); print(order.sign, polled(order, 0))") == (
+        0,
+        "None False\n",
+    )
+
+
+def test_a_proxy_that_is_stuck_is_ended_after_a_time() -> None:
+    stuck = (
+        "stopping._FORCED_SECONDS = 1\norder.listen()\n"
+        "here, there = os.pipe(); ready(); os.write(there, b'x' * (1 << 22))"
+    )
+
+    assert ran(stuck, signal.SIGTERM) == (-signal.SIGALRM, "")
+
+
+def test_a_hangup_that_nohup_has_ignored_stays_ignored() -> None:
+    script = (
+        "signal.signal(signal.SIGHUP, signal.SIG_IGN); order.listen(); ready()\n"
+        "print(sys.stdin.readline(), order.sign)"
+    )
+    with subprocess.Popen(
+        [PYTHON, "-c", START + script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        process.send_signal(signal.SIGHUP)
+        said, _ = process.communicate("on", timeout=WAIT_SECONDS)
+
+    assert (process.returncode, said) == (0, "on None\n")
