@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from bench import workload
 from bench.contestants import DIRECT, KEEPING
 from bench.frame import Bench, Scale
-from bench.measures import MEGA, Line, median
-from bench.session import Session, Timing, in_turns, interleaved
+from bench.measures import Line, median
+from bench.session import Session, Timing, in_turns, interleaved, peaks
 from bench.workload import Request
 
 FLAT = 1.1
@@ -42,7 +42,7 @@ def _record(
         home = bench.new_home()
         with bench.recording_sessions(_NEW, names, home=home) as new:
             timings = _compared(bench.scale, long, new, requests)
-        return timings, _peaks(long)
+        return timings, peaks(long)
 
 
 def _replay(
@@ -52,7 +52,7 @@ def _replay(
         _play(bench.scale, long, requests[: -bench.scale.growth_edge])
         with bench.replaying_sessions(_LONG, requests) as new:
             timings = _compared(bench.scale, long, new, requests)
-        return timings, _peaks(long)
+        return timings, peaks(long)
 
 
 def _play(scale: Scale, started: Mapping[str, Session], requests: Sequence[Request]) -> None:
@@ -89,9 +89,3 @@ def _lines(section: str, timings: Mapping[str, Timing], memory: Mapping[str, flo
         Line(section, "CPU, last / first calls", "x", cpu, flat=FLAT),
         Line(section, "peak memory", "MB", memory),
     ]
-
-
-def _peaks(started: Mapping[str, Session]) -> dict[str, float]:
-    return {
-        name: session.peak_bytes() * MEGA for name, session in started.items() if name != DIRECT
-    }

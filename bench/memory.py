@@ -1,12 +1,9 @@
 """Peak memory of the proxy."""
 
-from collections.abc import Mapping
-
 from bench import workload
-from bench.contestants import DIRECT
 from bench.frame import Bench
-from bench.measures import MEGA, Line
-from bench.session import Session
+from bench.measures import Line
+from bench.session import peaks
 
 _SMALL, _BIG = "small calls, for memory", "small calls and a big one"
 
@@ -18,27 +15,21 @@ def measure(bench: Bench) -> list[Line]:
     with bench.recording_sessions(_BIG) as started:
         for session in started.values():
             session.calls(small)
-        after_small = _peaks(started)
+        after_small = peaks(started)
         for session in started.values():
             session.calls(big)
-        after_big = _peaks(started)
+        after_big = peaks(started)
     with bench.replaying_sessions(_SMALL, small) as started:
         for session in started.values():
             session.calls(small)
-        replayed_small = _peaks(started)
+        replayed_small = peaks(started)
     with bench.replaying_sessions(_BIG, small + big) as started:
         for session in started.values():
             session.calls(small + big)
-        replayed_big = _peaks(started)
+        replayed_big = peaks(started)
     return [
         Line("Peak memory", f"record, {count} calls", "MB", after_small),
         Line("Peak memory", "record, and a 5 MB result", "MB", after_big),
         Line("Peak memory", f"replay, {count} calls", "MB", replayed_small),
         Line("Peak memory", "replay, and a 5 MB result", "MB", replayed_big),
     ]
-
-
-def _peaks(started: Mapping[str, Session]) -> dict[str, float]:
-    return {
-        name: session.peak_bytes() * MEGA for name, session in started.items() if name != DIRECT
-    }

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from bench import contestants, processes, workload
 from bench.client import Client, Launch, bounded
-from bench.measures import rotated
+from bench.measures import MEGA, rotated
 from bench.workload import Request
 
 _BOUND_SECONDS = 120.0  # for a batch of calls: far more than any takes, so that none hangs
@@ -104,6 +104,15 @@ def sessions(launches: Mapping[str, Launch]) -> Iterator[dict[str, Session]]:
     finally:
         for session in started.values():
             session.client.kill()
+
+
+def peaks(started: Mapping[str, Session]) -> dict[str, float]:
+    """Look at the peak memory of all but the bare server, MB."""
+    return {
+        name: session.peak_bytes() * MEGA
+        for name, session in started.items()
+        if name != contestants.DIRECT
+    }
 
 
 def interleaved(

@@ -39,6 +39,7 @@ class ServerEntry:
         args: The program's arguments.
         env: The variables that the config gives it.
         entry: The whole entry, keys that are unknown here included; to be read only.
+        place: Where its command stands, for errors; empty where there is no config.
     """
 
     name: str
@@ -46,6 +47,7 @@ class ServerEntry:
     args: tuple[str, ...]
     env: Mapping[str, str]
     entry: Mapping[str, JsonValue]
+    place: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,6 +242,11 @@ class _Reader:
                 f"the command of {name!r} begins with a dash, as an option does",
                 "give the program's path",
             )
+        place = self._place_of(f"{pointer}/command")
+        env = _strings(entry.get("env"))
+        return ServerEntry(name, command, self._words(pointer, args), env, entry, place)
+
+    def _words(self, pointer: str, args: JsonValue) -> tuple[str, ...]:
         if not isinstance(args, list):
             raise self._error(f"{pointer}/args", "`args` is no array", 'write "args": ["..."]')
         words = tuple(word for word in args if isinstance(word, str))
@@ -247,12 +254,14 @@ class _Reader:
             raise self._error(
                 f"{pointer}/args", "an item of `args` is no string", "put it in quotes"
             )
-        return ServerEntry(name, command, words, _strings(entry.get("env")), entry)
+        return words
 
     def _error(self, pointer: str, problem: str, hint: str) -> ConfigError:
+        return ConfigError(problem, place=self._place_of(pointer), hint=hint)
+
+    def _place_of(self, pointer: str) -> str:
         line = line_of(self._text, pointer)
-        place = f"{self._place}:{line}" + (f" {pointer}" if pointer else "")
-        return ConfigError(problem, place=place, hint=hint)
+        return f"{self._place}:{line}" + (f" {pointer}" if pointer else "")
 
 
 def _strings(value: JsonValue) -> dict[str, str]:

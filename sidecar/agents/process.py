@@ -32,17 +32,18 @@ class AgentProcess:
     """A running agent.
 
     Attached, it has the user's standard input and error, and its output is passed on as it
-    comes. Otherwise its input is empty, and the end of its standard error is kept.
+    comes. Otherwise its input is a file or empty, and the end of its standard error is kept.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  # each is one fact of a process
         self,
         words: Sequence[str],
         *,
         cwd: Path,
         environ: Mapping[str, str],
         folder: Path,
-        attached: bool,
+        attached: bool = False,
+        stdin: Path | None = None,
     ) -> None:
         """Start it.
 
@@ -52,23 +53,26 @@ class AgentProcess:
             environ: Its whole environment.
             folder: What was made for it: the guard removes that if this process is killed.
             attached: Whether it shares the user's terminal.
+            stdin: The file that it reads as its standard input, where it is not attached;
+                None: an empty one.
 
         Raises:
             AgentError: If it cannot be started.
         """
-        try:
-            self._process = subprocess.Popen(
-                list(words),
-                cwd=cwd,
-                env=dict(environ),
-                stdin=None if attached else subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=None if attached else subprocess.PIPE,
-                start_new_session=True,
-                bufsize=0,
-            )
-        except (OSError, ValueError) as error:
-            raise _explained(error, words, cwd) from None
+        with (stdin or Path(os.devnull)).open("rb") as given:
+            try:
+                self._process = subprocess.Popen(
+                    list(words),
+                    cwd=cwd,
+                    env=dict(environ),
+                    stdin=None if attached else given,
+                    stdout=subprocess.PIPE,
+                    stderr=None if attached else subprocess.PIPE,
+                    start_new_session=True,
+                    bufsize=0,
+                )
+            except (OSError, ValueError) as error:
+                raise _explained(error, words, cwd) from None
         self._guard = _start_guard(self._process.pid, folder)
         assert self._process.stdout is not None
         self._head = _Head()

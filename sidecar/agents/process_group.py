@@ -39,10 +39,8 @@ def send(group: int, sign: int) -> bool:
     """Send a signal to all of the group; tell whether there was anyone to get it."""
     try:
         os.killpg(group, sign)
-    except ProcessLookupError:
+    except (ProcessLookupError, PermissionError):  # macOS says the latter of zombies
         return False
-    except PermissionError:  # macOS says so of zombies
-        return sign == 0
     return True
 
 

@@ -209,6 +209,7 @@ def _begin(setting: Setting, trial: Trial, run_id: str) -> None:
         run_id,
         mode="replay",
         agent_id=setting.agent_id,
+        cassette="",  # or its proxies would name the temporary file that they serve
         command=setting.masks.json_text(dump(list(setting.agent))),
         input=setting.masks.json_text(dump(trial.task.input)),
         suite_id=setting.suite_id,

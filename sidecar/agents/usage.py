@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from sidecar.errors import SuiteError
-from sidecar.suite.json_reading import parse_json
+from sidecar.suite.json_reading import as_text, decode
 from sidecar.suite.payloads import ProviderUsage
 from sidecar.suite.validation import validated
 from sidecar.wire.json_text import JsonValue
@@ -68,7 +68,10 @@ def _lines(path: Path) -> list[bytes]:
 
 def _payload(line: bytes, number: int) -> JsonValue:
     place = f"events file, line {number}"
-    value = parse_json(line, name=place)
+    try:
+        value = decode(as_text(line, name=place))
+    except ValueError as error:
+        raise SuiteError(f"no JSON: {error}", place=place, hint=f"write {_EXAMPLE}") from None
     if not isinstance(value, dict) or value.get("type") != USAGE or "payload" not in value:
         raise SuiteError(f"this is no {USAGE} event", place=place, hint=f"write {_EXAMPLE}")
     validated(ProviderUsage, value["payload"], name=place)

@@ -7,6 +7,7 @@ compared by a canonical text: equal values have equal texts (spec R7).
 from __future__ import annotations
 
 import json
+from json.encoder import encode_basestring_ascii as _quoted
 from typing import Literal, NamedTuple, TypeAlias
 
 from sidecar.wire.json_text import JsonValue, NotJsonError, Number, number_key
@@ -60,15 +61,13 @@ def _canonical(value: JsonValue, levels: int) -> str:
         if not isinstance(value, dict):
             return "[" + ",".join([_canonical(item, levels - 1) for item in value]) + "]"
         # Sorted by code points: any fixed order does, names being unique.
-        named = [
-            f"{json.dumps(name)}:{_canonical(value[name], levels - 1)}" for name in sorted(value)
-        ]
+        named = [f"{_quoted(name)}:{_canonical(value[name], levels - 1)}" for name in sorted(value)]
         return "{" + ",".join(named) + "}"
     if isinstance(value, Number):
         return number_key(value)
     if isinstance(value, int | float) and not isinstance(value, bool):
         return number_key(repr(value))
-    return json.dumps(value)
+    return _quoted(value) if isinstance(value, str) else json.dumps(value)
 
 
 def equal(left: JsonValue, right: JsonValue) -> bool:

@@ -80,7 +80,11 @@ class Interaction(NamedTuple):
 
     @property
     def arguments(self) -> JsonValue:
-        """The call's arguments with floats, `{}` where absent (J19)."""
+        """The call's arguments with floats, `{}` where absent (J19).
+
+        Raises:
+            NotJsonError: If they nest too deep, or hold an integer too long for Python.
+        """
         return parse_plain(read_tool_call(self.params).arguments)
 
     @property

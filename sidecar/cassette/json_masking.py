@@ -77,22 +77,18 @@ _MIN_NUMBER = 100  # smaller ones are no passwords
 _MAX_ROUNDS = 4  # a mask may lay bare another secret, hardly ever a third
 _JSON_ENDS = {"{": "}", "[": "]", '"': '"'}
 _SPACE = " \t\r\n"
+_CLOSING = re.compile(rb'\\+"')
 _ABSOLUTE = re.compile(r"[/~]|[A-Za-z]:\\|\\\\")
+# Parts of a text that only a walk tells apart.
+_WALKED = ("mimeType", *sorted(_PROTOCOL), _PROTOCOL_PREFIX, *sorted(WHOLE), *sorted(MAPS))
 
 Handle: TypeAlias = Callable[[JsonValue, dict[str, JsonValue]], JsonValue]
 """Masks a member's value, given its object too."""
 
 
-class _Plan(NamedTuple):
-    """What is done with members of one name.
-
-    Attributes:
-        name: The name, masked if it is a secret itself.
-        handle: What masks the value; None for the usual walk.
-    """
-
-    name: str
-    handle: Handle | None
+def _usual(item: JsonValue, _: dict[str, JsonValue]) -> JsonValue:
+    """Stand for the usual walk among the handles; never called."""
+    return item  # pragma: no cover
 
 
 class Sweep:
@@ -117,8 +113,8 @@ class Sweep:
             part: tuple(gate for finder in finders for gate in finder.gates)
             for part, finders in self._finders.items()
         }
-        self._plans: dict[Part, dict[str, _Plan]] = {part: {} for part in Part}
-        self._renames = False
+        self._handles: dict[Part, dict[str, Handle]] = {part: {} for part in Part}
+        self._new_names: dict[str, str] = {}
 
     def json_text(self, text: str) -> str:
         """Mask the secrets of a JSON text; the same object if there are none."""
@@ -130,18 +126,22 @@ class Sweep:
             return self._plain(text, Part.PLAIN)
 
     def spliced(self, text: str) -> str | None:
-        """Mask tokens where they stand in a JSON text, without reading it.
+        """Mask secrets where they stand in a JSON text, without reading it.
 
         Returns:
-            None where more than tokens is looked for, or where they might be what is kept.
+            None where that might not be what a walk does: if a secret is spelt with
+            escapes, if objects or lists are under a secret's name, or if parts of the
+            text are schemas, content or the protocol's own.
         """
-        tokens = [token.decode() for finder in self._sought.finders for token in finder.tokens]
-        if not all(finder.tokens for finder in self._sought.finders) or "mimeType" in text:
+        if any(name in text for name in _WALKED):
             return None
-        for token in sorted(tokens, key=len, reverse=True):
-            self.masked += text.count(token)
-            text = text.replace(token, self.place(token.encode()).decode())
-        return text
+        data = text.encode("utf-8", "surrogatepass")
+        spans = [span for finder in self._sought.finders for span in finder.spans(data)]
+        if not all(_is_plain(data, span) for span in spans):
+            return None
+        masked = mask(data, spans, self.place)
+        self.masked += masked.masks
+        return masked.data.decode("utf-8", "surrogatepass") if masked.masks else text
 
     def spans(self, text: str) -> list[Span]:
         """Find the secrets of a text that is not read as JSON."""
@@ -181,12 +181,15 @@ class Sweep:
     def _value(self, value: JsonValue, part: Part) -> JsonValue:
         kind = type(value)
         if kind is str:
-            return self.text(value, part)
-        if kind is dict:
+            # The test of `text` first: nearly all strings are done with here.
+            for gate in self._gates[part]:
+                if gate in value:
+                    return self.text(value, part)
+        elif kind is dict:
             return self._object(value, part)
-        if kind is list:
+        elif kind is list:
             return self._array(value, part)
-        if kind is int and self._sought.numbers and str(value) in self._sought.numbers:
+        elif kind is int and self._sought.numbers and str(value) in self._sought.numbers:
             return self._zero()
         return value
 
@@ -217,33 +220,28 @@ class Sweep:
         return NameKind.ANY if not kind and folded(name) in self._sought.names else kind
 
     def _object(self, value: dict[str, JsonValue], part: Part) -> dict[str, JsonValue]:
-        plans = self._plans[part]
+        handles = self._handles[part]
         changed: dict[str, JsonValue] | None = None
         for name, item in value.items():
-            plan = plans.get(name) or self._plan(name, part)
-            handle = plan.handle
-            new = self._value(item, part) if handle is None else handle(item, value)
+            handle = handles.get(name) or self._prepared(name, part)
+            new = self._value(item, part) if handle is _usual else handle(item, value)
             if new is not item:
                 changed = changed if changed is not None else dict(value)
                 changed[name] = new
         result = value if changed is None else changed
-        return self._renamed(result, part) if self._renames else result
+        if not self._new_names or part is Part.SCHEMA or self._new_names.keys().isdisjoint(result):
+            return result
+        return {self._new_names.get(name, name): item for name, item in result.items()}
 
-    def _renamed(self, value: dict[str, JsonValue], part: Part) -> dict[str, JsonValue]:
-        plans = self._plans[part]
-        if all(plans[name].name is name for name in value):
-            return value
-        return {plans[name].name: item for name, item in value.items()}
-
-    def _plan(self, name: str, part: Part) -> _Plan:
-        masked = self.text(name, part) if part is Part.PLAIN else name
-        if masked == name:
-            masked = name
-        else:
-            self._renames = True
+    def _prepared(self, name: str, part: Part) -> Handle:
+        """Look at a name that is new: is it a secret itself, and does it tell of one?"""
         handle = self._handle(name) if part is Part.PLAIN else None
-        plan = self._plans[part][name] = _Plan(masked, handle)
-        return plan
+        self._handles[part][name] = handle or _usual
+        if part is Part.PLAIN:
+            masked = self.text(name, part)
+            if masked is not name:
+                self._new_names[name] = masked
+        return handle or _usual
 
     def _handle(self, name: str) -> Handle | None:
         """Choose what masks the values of members of a name."""
@@ -319,6 +317,14 @@ class Sweep:
             if new is not item:
                 result = {**result, name: new}
         return result
+
+
+def _is_plain(data: bytes, span: Span) -> bool:
+    """Tell whether a span holds no escape of JSON, and cuts none."""
+    inside = data[span.start - 1 : span.end]
+    after = data[span.end : span.end + 1]
+    closes = _CLOSING.match(data, span.end)
+    return b"\\" not in inside and b'"' not in inside[1:] and (after != b"\\" or bool(closes))
 
 
 def _may_be_json(text: str) -> bool:

@@ -32,6 +32,27 @@ def fold(data: bytes) -> bytes:
     return data.translate(_FOLD, _LEFT_OUT)
 
 
+def near_signs(data: bytes) -> bytes:
+    """Reduce a text with few signs of assignment to what is before each; else the same text."""
+    if len(data) < _LARGE_BYTES:
+        return data
+    pieces: list[bytes] = []
+    for sign in _EACH_SIGN:
+        at = data.find(sign)
+        while at >= 0:
+            pieces.append(data[max(0, at - _BEFORE_SIGN) : at + 1])
+            at = data.find(sign, at + 1)
+            if len(pieces) * _SPARSE > len(data):
+                return data
+    return b" ".join(pieces)
+
+
+_LARGE_BYTES = 65536
+_EACH_SIGN = (b":", b"=", b">")
+_SPARSE = 512  # bytes a sign, at least
+_BEFORE_SIGN = 128  # bytes: a name, or a name's label and the name of its value
+
+
 def unescaped(data: bytes) -> bytes:
     r"""Write out the escapes of ASCII characters in a JSON text: `\u0041` is `A`.
 
@@ -139,7 +160,7 @@ class NameSearch:
             for length in _LENGTHS:
                 ends |= self._endings.keys() & {tail[-length:] for tail in tails}
         assigned = set(self._always).union(*(self._endings[end] for end in ends))
-        return assigned | _labels(pieces) if _VALUE in lasts else assigned
+        return assigned | _labels(text) if _VALUE in lasts else assigned
 
 
 def _pieces(text: bytes) -> list[bytes]:
@@ -151,7 +172,7 @@ def _pieces(text: bytes) -> list[bytes]:
 
 _MANY_SIGNS = b":" * 8
 _VALUE = b"ale"  # the end of a folded `value`
-_NAMES = (b"name", b"key")
+_NAMES = (b"name:", b"key:")
 _LABEL = re.compile(
     b"(token|secret|password|passwd|pwd|phrase|passcode|cookie|athorization|credential|key)"
 )
@@ -178,9 +199,14 @@ def flag_words(data: bytes) -> set[str]:
     return found
 
 
-def _labels(pieces: list[bytes]) -> set[str]:
+def _labels(text: bytes) -> set[str]:
     """Find the words of secrets' names that are the value of a `name` or a `key`."""
-    names = (index for index, piece in enumerate(pieces) if piece.endswith(_NAMES))
-    following = (pieces[index + 1] for index in names if index + 1 < len(pieces))
-    found = {word.decode() for piece in following for word in _LABEL.findall(piece, 0, _MAX_BESIDE)}
-    return {"authorization" if word == "athorization" else word for word in found}
+    found: set[bytes] = set()
+    for name in _NAMES:
+        at = text.find(name)
+        while at >= 0:
+            at += len(name)
+            following = text[at : at + _MAX_BESIDE].partition(b":")[0]
+            found.update(_LABEL.findall(following))
+            at = text.find(name, at)
+    return {"authorization" if word == b"athorization" else word.decode() for word in found}

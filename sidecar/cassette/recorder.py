@@ -91,8 +91,15 @@ class Recorder:
 
     @property
     def pending(self) -> tuple[str, ...]:
-        """The ids, as spelt, of requests that the client still waits for."""
-        return tuple(held.id for held in self._order if not held.cancelled)
+        """The ids, as spelt, of requests that the client still waits for.
+
+        A `subscriptions/listen` is open for as long as its client likes, and is none.
+        """
+        return tuple(
+            held.id
+            for held in self._order
+            if not held.cancelled and held.seed.method != LISTEN
+        )
 
     def from_client(self, message: Message) -> list[Fact]:
         """Take what the client said."""

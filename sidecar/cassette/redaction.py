@@ -17,7 +17,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from sidecar.cassette.json_masking import Finder, Kind, Sought, Sweep
 from sidecar.cassette.known_values import KnownValues
 from sidecar.cassette.masking import mask_pieces
-from sidecar.cassette.name_search import NameSearch, flag_words, fold, unescaped, without_content
+from sidecar.cassette.name_search import (
+    NameSearch,
+    flag_words,
+    fold,
+    near_signs,
+    unescaped,
+    without_content,
+)
 from sidecar.cassette.placeholders import Renumberer, placeholder, renumber, unify
 from sidecar.cassette.secret_assignments import Assignments
 from sidecar.cassette.secret_contexts import contexts_in
@@ -27,7 +34,7 @@ from sidecar.cassette.secret_shapes import places_of, tokens_in
 
 __all__ = ["Redactor", "Renumberer", "renumber", "secret_environment", "unify"]
 
-_LARGE_CHARS = 65536  # from here on, tokens are masked where they stand, without parsing
+_LARGE_CHARS = 524288  # from here on, secrets are masked where they stand if that will do
 
 
 class Redactor:
@@ -71,9 +78,9 @@ class Redactor:
 
         Returns:
             The same object if nothing is masked; else the value's JSON text, compact, with
-            numbers as they were spelt. (A large text in which only tokens of known shapes
-            were found keeps its spelling.) What is no JSON, or is nested too deep to be
-            read, is masked as a plain text.
+            numbers as they were spelt. (A text of more than half a million characters
+            mostly keeps its spelling.) What is no JSON, or is nested too deep to be read,
+            is masked as a plain text.
         """
         sweep = self._sweep(text)
         if sweep is None:
@@ -132,11 +139,10 @@ class Redactor:
         data = unescaped(text.encode("utf-8", "surrogatepass"))
         finders = list(self._known_finders(data))
         data = without_content(data)
-        letters = fold(data)
-        finders += _shape_finders(data, letters)
+        finders += _shape_finders(data)
         if self._patterns:
             finders.append(Finder(Kind.PATTERNS, ("",), self._patterns.spans))
-        names = self._name_finder(data, letters)
+        names = self._name_finder(data)
         if names:
             finders.append(names)
         if not finders:
@@ -153,8 +159,8 @@ class Redactor:
             gates = tuple(dict.fromkeys(needle.core.decode() for needle in needles))
             yield Finder(Kind.KNOWN, gates, self._known.spans)
 
-    def _name_finder(self, data: bytes, letters: bytes) -> Finder | None:
-        found = self._search.words_in(letters)
+    def _name_finder(self, data: bytes) -> Finder | None:
+        found = self._search.words_in(fold(near_signs(data)))
         if b"-" in data and b"--" in data:  # one byte is found at once
             found |= flag_words(data)
         if not found:
@@ -167,12 +173,12 @@ class Redactor:
         return Finder(Kind.NAMES, gates, assignments.spans)
 
 
-def _shape_finders(data: bytes, letters: bytes) -> Iterator[Finder]:
+def _shape_finders(data: bytes) -> Iterator[Finder]:
     found = {data[token.start : token.end].replace(b"\\/", b"/") for token in tokens_in(data)}
     if found:
         tokens = tuple(sorted(found))
         gates = tuple(token.decode() for token in tokens)
         yield Finder(Kind.SHAPES, gates, lambda text: places_of(tokens, text), tokens)
-    for context in contexts_in(data, letters):
+    for context in contexts_in(data):
         gates = tuple(gate.decode() for gate in context.gates)
         yield Finder(Kind.SHAPES, gates, context.find)

@@ -25,6 +25,8 @@ _MAX_NAME_BYTES = 64
 _MAX_QUOTED_BYTES = 8192
 _MAX_LINE_BYTES = 4096
 _BACKSLASH, _SPACE = 0x5C, 0x20
+_LETTERS_OF_ESCAPES = tuple("nrtbf")
+_ESCAPES = tuple(letter.encode() for letter in _LETTERS_OF_ESCAPES)
 _MEMBER_ENDS = (b'"', b"\\")
 _MAX_REMEMBERED = 1000
 _MAX_LABEL_BYTES = 40
@@ -46,6 +48,7 @@ _RUN = rb"(?:[^\s\"'`<>\\,;&|(){}\[\]]|\\(?![nrtbfu\"'`\\/])){1,1024}"
 _VARIABLE_RUN = rb"(?:[^\s\"'`<>\\,;&|]|\\(?![nrtbfu\"'`\\/])){1,4096}"
 _LINE_ENDS = (b"\n", b"\r", b"\\n", b"\\r", b'"', b"'", b"`", b"<", b">")
 _XML_RUN = rb"[^<>]{1,4096}(?=</)"
+_WITH_DIGIT = rb"[A-Za-z]*[0-9]"
 _DIGITS = rb"[0-9]{3,64}(?=\s*[,}\]\s])"
 _TRAILING = b".,:!?"
 _WHOLE_LINE = ("digest", "aws4", "hmac")  # schemes whose credentials are a list
@@ -160,7 +163,7 @@ class Assignments:
         start = _name_start(data, at)
         before = data[start - 1] if start else 0
         written = data[start : joint.end("tail")].decode()
-        if before == _BACKSLASH and written[:1] in "nrtbf":
+        if before == _BACKSLASH and written[:1] in _LETTERS_OF_ESCAPES:
             written = written[1:]  # of an escaped line end or tab
         name, flag = written.lstrip("-"), written.startswith("--")
         if joint["gap"] and not flag:
@@ -186,7 +189,10 @@ def _name_start(data: bytes, at: int) -> int:
 def _word_before(data: bytes, start: int) -> str:
     """Return the word before a name: `API` of `the API key`."""
     end = start - 1
-    return data[_name_start(data, end) : end].decode("utf-8", "replace")
+    begin = _name_start(data, end)
+    if begin and data[begin - 1] == _BACKSLASH and data[begin : begin + 1] in _ESCAPES:
+        begin += 1  # of an escaped line end or tab
+    return data[begin:end].decode("utf-8", "replace")
 
 
 def _value(data: bytes, name: _Name) -> Span | None:
@@ -194,6 +200,8 @@ def _value(data: bytes, name: _Name) -> Span | None:
     mark = name.joint["mark"]
     if mark == b">" and name.before != ord("<"):
         return None
+    if mark == b":" and name.before == ord(":"):
+        return None  # a part of an ARN: `…:secret:name`
     opening = _compiled(_OPENING).match(data, at)
     closing = _closing(data, opening) if opening else -1
     if opening and closing >= 0:
@@ -228,7 +236,7 @@ def _quoted(data: bytes, name: _Name, start: int, end: int) -> Span | None:
     value = _text(data, start, end)
     if "\n" in value.strip() and name.kind is not NameKind.TEXT:
         return None  # the quote was no beginning
-    is_member = bool(name.joint["quote"] or name.joint["pair"] or name.flag)
+    is_member = bool(name.joint["quote"] or name.joint["pair"] or name.flag or _is_variable(name))
     is_cookies = name.kind is NameKind.DEEP and "=" in value
     evidence = Evidence.MEMBER if is_member or is_cookies else Evidence.QUOTED
     if not is_secret(value, name.text, name.kind, evidence):
@@ -269,6 +277,8 @@ def _unquoted(data: bytes, name: _Name, at: int) -> Span | None:
     if name.joint["quote"] and name.joint["mark"] == b":":
         return _number(data, name, at)
     evidence = _evidence(data, name, at)
+    if name.flag and _compiled(_WITH_DIGIT).match(data, at):
+        evidence = Evidence.MEMBER  # `--password to` goes on in words, `--password S3` does not
     pattern = _VARIABLE_RUN if evidence is Evidence.MEMBER and name.text.isupper() else _RUN
     run = _compiled(_XML_RUN if name.joint["mark"] == b">" else pattern).match(data, at)
     if run is None or (pattern is _RUN and data[run.end() : run.end() + 1] == b"("):
@@ -283,18 +293,24 @@ def _evidence(data: bytes, name: _Name, at: int) -> Evidence:
     if name.weak:
         return Evidence.WEAK
     mark = name.joint["mark"]
-    is_variable = mark == b"=" and name.text.rpartition(" ")[2].isupper()
-    if name.before in _QUERY_MARKS or mark == b">" or is_variable or (name.flag and mark):
+    is_one = mark == b">" or _is_variable(name) or (name.flag and mark)
+    if is_one or name.before in _QUERY_MARKS:
         return Evidence.MEMBER
     is_apart = mark is None or (mark == b":" and data[at - 1] in b" \t")
     return Evidence.PROSE if is_apart and not _is_yaml(data, name, at) else Evidence.TIGHT
 
 
+def _is_variable(name: _Name) -> bool:
+    """Tell whether a name is that of a variable that is set: `API_KEY=S`."""
+    return name.joint["mark"] == b"=" and name.text.rpartition(" ")[2].isupper()
+
+
 def _is_yaml(data: bytes, name: _Name, at: int) -> bool:
     """Tell whether a name and one word behind it are a line of their own, in small letters."""
-    start = name.joint.start() - _MAX_NAME_BYTES
-    before = data[max(0, start) : name.joint.start()].rpartition(b"\n")[2]
-    rest = data[at : at + _MAX_QUOTED_BYTES].partition(b"\n")[0]
+    start = max(0, name.joint.start() - _MAX_NAME_BYTES)
+    # In JSON, line ends are escaped.
+    before = data[start : name.joint.start()].replace(b"\\n", b"\n").rpartition(b"\n")[2]
+    rest = data[at : at + _MAX_LINE_BYTES].replace(b"\\n", b"\n").partition(b"\n")[0]
     own = before.lstrip(b" \t-")
     return own[:1].islower() and b" " not in own and b" " not in rest.strip()
 

@@ -200,21 +200,17 @@ TEAMS = Context((b"webhook.office.com",), _teams_webhooks)
 AZURE = Context((b"Q~",), _azure_secrets)
 CURL = Context((b"curl",), _curl_users)
 
-# What must be in a text first, exact or folded; as few as will do, each is a search.
-_FIRST_LOOKS = ((b"@", (URL,)), (b"~", (AZURE,)), (b"-", (KEY_BLOCK, CURL)))
-_FOLDED_LOOKS = ((b"bearer", BEARER), (b"basic", BASIC))
+# What must be in a text first; as few searches as will do.
+_RARE_BYTES = ((b"@", (URL,)), (b"~", (AZURE,)), (b"-", (KEY_BLOCK, CURL)))
 _HOOKS = (SLACK, DISCORD, TEAMS)
 
 
-def contexts_in(data: bytes, folded: bytes) -> list[Context]:
-    """Return the kinds that a text's UTF-8 bytes hold a secret of.
-
-    Args:
-        data: The text, which may be JSON.
-        folded: The same, folded by `name_search.fold`.
-    """
-    likely = [context for byte, some in _FIRST_LOOKS if byte in data for context in some]
-    likely += _HOOKS if b"hook" in folded else ()
-    found = [context for gate, context in _FOLDED_LOOKS if gate in folded]
-    found += [context for context in likely if any(gate in data for gate in context.gates)]
+def contexts_in(data: bytes) -> list[Context]:
+    """Return the kinds that a text's UTF-8 bytes, which may be JSON, hold a secret of."""
+    small = data.lower()
+    likely = [context for byte, some in _RARE_BYTES if byte in data for context in some]
+    likely += _HOOKS if b"hook" in small else ()
+    found = [context for context in likely if any(gate in data for gate in context.gates)]
+    found += (BEARER,) if b"bearer" in small else ()
+    found += (BASIC,) if b"basic" in small else ()
     return [context for context in found if next(context.find(data), None)]

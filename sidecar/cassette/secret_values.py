@@ -50,7 +50,7 @@ _CODE = re.compile(
 )
 _PATH = re.compile(
     r"(?:~|\.{1,2})?(?:/[a-z0-9_.@-]+)+/?\Z|(?:/[A-Za-z][a-z0-9_.@-]*)+/?\Z"
-    r"|[A-Za-z]:\\|https?://|arn:|projects/|file:"
+    r"|[A-Za-z]:\\|https?://|arn:|projects/|(?:file|vault|op|ssm|env|keyring|sops|kms|secretref):"
 )
 _SLUG = re.compile(r"[A-Za-z]?[a-z]*(?:[-_./][a-z]+)*(?:[-_.]?v?[0-9]{1,4})?\Z")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]{1,2}[:/.][0-9]{1,2}")

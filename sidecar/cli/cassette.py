@@ -5,7 +5,15 @@ from __future__ import annotations
 import click
 
 from sidecar.cassette.interaction import Cassette
-from sidecar.cli.options import Places, places, places_options, present_journal, say, shown_width
+from sidecar.cli.options import (
+    Places,
+    places,
+    places_options,
+    present_journal,
+    say,
+    short_path,
+    shown_width,
+)
 from sidecar.cli.sources import find_run, saved_cassette
 from sidecar.errors import UsageError
 from sidecar.report.interactions import COLUMNS, cells
@@ -33,7 +41,7 @@ def command() -> None:
 def show(*, cassette: str, whole: bool, project: str | None, home: str | None) -> None:
     """Show what a cassette holds: requests and their answers, in order."""
     path, found = _loaded(cassette, places(project, home))
-    click.echo(f"{escaped(path)}: {_summary(found)}")
+    click.echo(f"{escaped(short_path(path))}: {_summary(found)}")
     for name, server in found.servers.items():
         click.echo(f"  {escaped(name)}: {escaped(server.protocol) or 'never answered'}")
     if found.interactions:
@@ -49,7 +57,7 @@ def show(*, cassette: str, whole: bool, project: str | None, home: str | None) -
 def validate(*, cassette: str, project: str | None, home: str | None) -> int:
     """Check a cassette: 0 if it is whole, 1 if the recording is not complete, 2 if it is broken."""
     path, found = _loaded(cassette, places(project, home))
-    click.echo(f"{escaped(path)}: {_summary(found)}")
+    click.echo(f"{escaped(short_path(path))}: {_summary(found)}")
     unanswered = [
         f"{number} ({item.state})"
         for number, item in enumerate(found.interactions, 1)
@@ -79,7 +87,7 @@ def save(
         journal.close()
     if saved.refused:
         raise UsageError(saved.refused)
-    say(f"run {run_id} is saved as {path}")
+    say(f"run {run_id} is saved as {short_path(path)}")
 
 
 def _place_of(journal: Journal, run_id: str) -> str:

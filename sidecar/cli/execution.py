@@ -21,7 +21,8 @@ from sidecar.agents.command import (
 from sidecar.agents.config import AgentConfig, ProxyArguments, wrapped
 from sidecar.cassette.redaction import Redactor, secret_environment
 from sidecar.cli.options import Places, say
-from sidecar.errors import SidecarError, UsageError
+from sidecar.errors import ConfigError, SidecarError, UsageError
+from sidecar.proxy.live import START_FAILED
 from sidecar.report.text import counted
 from sidecar.store import ids, runs
 from sidecar.store.clock import SYSTEM_CLOCK
@@ -114,6 +115,21 @@ def execute(plan: Plan, journal: Journal, where: Places, stop: Stop) -> AgentRes
         output=masks.json_text(dump(result.output)),
     )
     return result
+
+
+def not_started(plan: Plan, journal: Journal) -> list[ConfigError]:
+    """Say which servers of a run could not be started, and where their commands stand."""
+    run = runs.one_run(journal, plan.arguments.run)
+    failed = {one.server for one in run.sessions if one.exit_code == START_FAILED}
+    return [
+        ConfigError(
+            f"the server {server.name!r} could not be started",
+            place=server.place,
+            hint=f"check the command {server.command!r}",
+        )
+        for server in plan.config.servers
+        if server.name in failed and server.place
+    ]
 
 
 def _masks(plan: Plan, where: Places) -> Redactor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 from collections.abc import Callable
@@ -10,6 +11,7 @@ from typing import NamedTuple, TypeVar
 import click
 
 from sidecar.errors import UsageError
+from sidecar.proxy.tape import agent_id_of
 from sidecar.report.text import escaped
 from sidecar.store import folders
 from sidecar.store.journal import Journal
@@ -19,6 +21,20 @@ _F = TypeVar("_F", bound=Callable[..., object])
 AGENT_WORDS = {"allow_interspersed_args": False}
 """Context settings of verbs whose arguments are a command: options end where it begins."""
 
+
+def _agent_id(_context: click.Context, _option: click.Parameter, text: str | None) -> str | None:
+    """Refuse here what each proxy would refuse, when the agent already works."""
+    if text is not None and text != agent_id_of(text):
+        raise click.BadParameter("use 1 to 128 letters, digits, `.`, `_`, `~`, `:` and `-`")
+    return text
+
+
+agent_id_option = click.option(
+    "--agent-id",
+    metavar="ID",
+    callback=_agent_id,
+    help="Of the events; default the client's own name.",
+)
 home_option = click.option(
     "--home",
     metavar="DIR",
@@ -30,6 +46,19 @@ project_option = click.option(
     help="Folder that cassettes/ and .sidecar/ are in; default the working directory.",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
+class FiniteRange(click.FloatRange):
+    """A number within bounds; click itself takes `nan` for one that is within any."""
+
+    def convert(
+        self, value: float, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Read the number."""
+        number = float(super().convert(value, param, ctx))
+        if not math.isfinite(number):
+            self.fail(f"{number} is no number to compare with.", param, ctx)
+        return number
 
 
 class Places(NamedTuple):
@@ -88,6 +117,12 @@ def present_journal(where: Places) -> Journal:
             hint="record a run, or say with --project or --home where it was recorded",
         )
     return Journal.open(where.journal)
+
+
+def short_path(path: str) -> str:
+    """Write an absolute path from the working directory, if it lies below that."""
+    inside = os.path.join(os.getcwd(), "")
+    return path.removeprefix(inside)
 
 
 def say(text: str) -> None:

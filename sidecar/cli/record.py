@@ -9,8 +9,16 @@ import click
 
 from sidecar.agents.command import stop_on_signals
 from sidecar.agents.config import DEFAULT_CONFIG, AgentConfig, ProxyArguments, read_config
-from sidecar.cli.execution import Plan, execute, new_run, read_input
-from sidecar.cli.options import AGENT_WORDS, Places, places, places_options, say
+from sidecar.cli.execution import Plan, execute, new_run, not_started, read_input
+from sidecar.cli.options import (
+    AGENT_WORDS,
+    Places,
+    agent_id_option,
+    places,
+    places_options,
+    say,
+    short_path,
+)
 from sidecar.errors import SidecarError
 from sidecar.proxy.options import Mode
 from sidecar.report.text import counted
@@ -18,7 +26,7 @@ from sidecar.store import cassettes, recorded
 from sidecar.store.journal import Journal
 from sidecar.store.recorded import Recorded
 
-_NOT_SAVED = 2
+_NOT_MEASURED = 2
 
 
 @click.command(
@@ -46,7 +54,7 @@ _NOT_SAVED = 2
     help="auto serves what the cassette holds, and adds what it does not.",
 )
 @click.option("--overwrite", is_flag=True, help="Replace the cassette of another run.")
-@click.option("--agent-id", metavar="ID", help="Of the events; default the client's own name.")
+@agent_id_option
 @places_options
 @click.argument("agent", nargs=-1, type=click.UNPROCESSED)
 def command(  # noqa: PLR0913  # one parameter an option
@@ -98,9 +106,11 @@ def _record(plan: Plan, journal: Journal, where: Places) -> int:
         result = execute(plan, journal, where, stop)
         if result.failure:
             say(f"the agent failed: {result.failure}")
-        if not _saved(plan.arguments, journal):
-            return _NOT_SAVED
-    return result.exit_code
+        is_saved = _saved(plan.arguments, journal)
+        unusable = not_started(plan, journal)
+        for error in unusable:
+            say(str(error))
+    return result.exit_code if is_saved and not unusable else _NOT_MEASURED
 
 
 def _look_ahead(arguments: ProxyArguments, journal: Journal) -> None:
@@ -115,7 +125,10 @@ def _look_ahead(arguments: ProxyArguments, journal: Journal) -> None:
     # With neither flag nothing is written, but all that stands in the way is found.
     found = cassettes.save_run(journal, arguments.run, path, overwrite=False, extend=False)
     if found.refused and not arguments.overwrite and arguments.mode == "record":
-        say(f"{path} holds another run, and stays as it is: --overwrite would replace it")
+        say(
+            f"{short_path(path)} holds another run, and stays as it is: "
+            "--overwrite would replace it"
+        )
 
 
 def _saved(arguments: ProxyArguments, journal: Journal) -> bool:
@@ -125,7 +138,7 @@ def _saved(arguments: ProxyArguments, journal: Journal) -> bool:
     try:
         rows = recorded.of_run(journal.connection, run)
         if not rows:
-            say(f"run {run}: nothing was recorded, since the agent asked no server of its config")
+            say(f"run {run}: nothing was recorded: the agent asked no server of its config")
             return True
         say(f"run {run}: {_counts(rows)}")
         saved = cassettes.save_run(
@@ -138,7 +151,7 @@ def _saved(arguments: ProxyArguments, journal: Journal) -> bool:
         say(saved.refused)
     elif saved.written:
         complete = cassettes.load(path).cassette.complete
-        say(f"cassette {path}" + ("" if complete else ", which is not complete"))
+        say(f"cassette {short_path(path)}" + ("" if complete else ", which is not complete"))
     return True
 
 

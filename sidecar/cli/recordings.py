@@ -31,7 +31,7 @@ class Source(NamedTuple):
 
     Attributes:
         recording: What is promoted.
-        task_id: Derived from the cassette's name; empty where that is not known.
+        task_id: Derived from the cassette's name, or that of a trial; empty if neither is known.
     """
 
     recording: Recording
@@ -116,9 +116,9 @@ def _of_run(journal: Journal, spec: str, run_id: str) -> Source:
             hint="promote one of its trials, or a recorded run",
         )
     cassette = cassettes.of_run(journal, run_id)
-    return Source(
-        _told(journal, line, cassette, spec), _task_id(line.cassette) if line.cassette else ""
-    )
+    # A trial that is promoted becomes, unless told otherwise, its own task anew.
+    task_id = _task_id(line.cassette) if line.cassette else line.task_id or ""
+    return Source(_told(journal, line, cassette, spec), task_id)
 
 
 def _told(journal: Journal, line: RunLine, cassette: Cassette, name: str) -> Recording:

@@ -10,14 +10,14 @@ import click
 from sidecar.agents.command import AgentResult, stop_on_signals
 from sidecar.agents.config import AgentConfig, ProxyArguments, config_of_names, read_config
 from sidecar.cassette.interaction import Cassette
-from sidecar.cli.execution import Plan, execute, new_run, read_input
-from sidecar.cli.options import AGENT_WORDS, places, places_options, say
+from sidecar.cli.execution import Plan, execute, new_run, not_started, read_input
+from sidecar.cli.options import AGENT_WORDS, agent_id_option, places, places_options, say
 from sidecar.cli.sources import saved_cassette
 from sidecar.errors import CassetteError, UsageError
 from sidecar.proxy.options import OnMiss
 from sidecar.report.interactions import request_text
 from sidecar.report.text import counted
-from sidecar.store import cassettes, recorded
+from sidecar.store import cassettes, recorded, runs
 from sidecar.store.journal import Journal
 from sidecar.store.recorded import Recorded
 
@@ -33,6 +33,7 @@ class Tally(NamedTuple):
         refused: Why requests were not answered, in words.
         live: Why requests were answered by a live server, in words.
         leftover: Recorded calls that nobody asked for, by name and place.
+        by_name: Calls that were served whatever their arguments were, by name and place.
         expected: How many calls the cassette holds.
     """
 
@@ -40,6 +41,7 @@ class Tally(NamedTuple):
     refused: tuple[str, ...]
     live: tuple[str, ...]
     leftover: tuple[str, ...]
+    by_name: tuple[str, ...]
     expected: int
 
 
@@ -63,7 +65,7 @@ class Tally(NamedTuple):
     show_default=True,
     help="Whether what is not recorded fails, or goes to the live server of --config.",
 )
-@click.option("--agent-id", metavar="ID", help="Of the events; default the client's own name.")
+@agent_id_option
 @places_options
 @click.argument("agent", nargs=-1, type=click.UNPROCESSED)
 def command(  # noqa: PLR0913  # one parameter an option
@@ -108,8 +110,7 @@ def command(  # noqa: PLR0913  # one parameter an option
             rows = recorded.of_run(journal.connection, arguments.run)
             tally = _tally(rows, loaded.cassette)
             _tell(arguments.run, result, tally)
-            if arguments.is_offline and _has_failed(journal, arguments.run):
-                say("a part of the replay could not be journalled: it is not measured")
+            if not _is_measured(plan, journal):
                 return _NOT_MEASURED
     finally:
         journal.close()
@@ -137,6 +138,7 @@ def _tally(rows: Sequence[Recorded], cassette: Cassette) -> Tally:
     calls = [
         (number, item) for number, item in enumerate(cassette.interactions, 1) if item.is_tool_call
     ]
+    named = {number: f"{request_text(item)} (interaction {number})" for number, item in calls}
     return Tally(
         served=sum(
             1
@@ -145,10 +147,11 @@ def _tally(rows: Sequence[Recorded], cassette: Cassette) -> Tally:
         ),
         refused=tuple(row.missed for row in rows if row.missed and row.replayed),
         live=tuple(row.missed for row in rows if row.missed and not row.replayed),
-        leftover=tuple(
-            f"{request_text(item)} (interaction {number})"
+        leftover=tuple(named[number] for number, _ in calls if number - 1 not in claimed),
+        by_name=tuple(
+            named[number]
             for number, item in calls
-            if number - 1 not in claimed
+            if number - 1 in claimed and item.args_match == "ignore"
         ),
         expected=len(calls),
     )
@@ -161,6 +164,8 @@ def _tell(run: str, result: AgentResult, tally: Tally) -> None:
         say(f"miss: {reason}")
     for reason in tally.live:
         say(f"miss, answered live: {reason}")
+    for name in tally.by_name:
+        say(f"matched by name only: {name}")
     for name in tally.leftover:
         say(f"left over: {name}")
     missed = len(tally.refused) + len(tally.live)
@@ -172,12 +177,16 @@ def _tell(run: str, result: AgentResult, tally: Tally) -> None:
         say("no recorded call was served: this replay shows nothing")
 
 
-def _has_failed(journal: Journal, run: str) -> bool:
-    return bool(
-        journal.connection.rows(
-            "SELECT 1 FROM sessions WHERE run_id = ? AND state = 'failed' LIMIT 1", (run,)
-        )
-    )
+def _is_measured(plan: Plan, journal: Journal) -> bool:
+    """Tell whether what the journal has of a replay is all of it, and say if it is not."""
+    unusable = not_started(plan, journal)
+    for error in unusable:
+        say(str(error))
+    states = {one.state for one in runs.one_run(journal, plan.arguments.run).sessions}
+    if plan.arguments.is_offline and "failed" in states:
+        say("a part of the replay could not be journalled: it is not measured")
+        return False
+    return not unusable
 
 
 def _exit_code(result: AgentResult, tally: Tally, *, require_all: bool) -> int:

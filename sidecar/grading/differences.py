@@ -13,7 +13,7 @@ from sidecar.grading.reasons import shown
 from sidecar.grading.trial import TrialGrade
 from sidecar.suite.model import AgentEvalSuite
 from sidecar.suite.model_base import wire_value
-from sidecar.suite.payloads import EvalScored
+from sidecar.suite.payloads import EvalCompleted, EvalScored, EvalStarted
 from sidecar.suite.summary import EvalSummary
 from sidecar.wire.json_text import JsonValue
 
@@ -51,18 +51,34 @@ def trial_differences(scored: EvalScored, grade: TrialGrade) -> Iterator[LogDiff
 def eval_differences(
     facts: LogFacts, suite: AgentEvalSuite, summary: EvalSummary | None
 ) -> Iterator[LogDifference]:
-    """Compare what a log says of the whole eval with the suite and the computed summary."""
-    started, completed = facts.started, facts.completed
-    if started is not None:
-        if started.task_count != len(suite.tasks):
-            yield _difference("eval.started", "taskCount", started.task_count, len(suite.tasks))
-        if (started.trial_count or 1) != suite.trial_count:
-            yield _difference("eval.started", "trialCount", started.trial_count, suite.trial_count)
-    if completed is None or summary is None:
-        return
+    """Compare what a log says of the whole eval with the suite and the computed summary.
+
+    What is said of a baseline is only compared where the summary has one: which one is for
+    whoever grades to choose.
+    """
+    if facts.started is not None:
+        yield from _start_differences(facts.started, suite, summary)
+    if facts.completed is not None and summary is not None:
+        yield from _end_differences(facts.completed, summary)
+
+
+def _start_differences(
+    started: EvalStarted, suite: AgentEvalSuite, summary: EvalSummary | None
+) -> Iterator[LogDifference]:
+    if started.task_count != len(suite.tasks):
+        yield _difference("eval.started", "taskCount", started.task_count, len(suite.tasks))
+    if (started.trial_count or 1) != suite.trial_count:
+        yield _difference("eval.started", "trialCount", started.trial_count, suite.trial_count)
+    said, regression = started.baseline_run_id, summary and summary.regression
+    if said and regression and said != regression.baseline_run_id:
+        yield _difference("eval.started", "baselineRunId", said, regression.baseline_run_id)
+
+
+def _end_differences(completed: EvalCompleted, summary: EvalSummary) -> Iterator[LogDifference]:
+    place = "eval.completed"
     if not _same_number(completed.aggregate_score, summary.aggregate_score):
         yield _difference(
-            "eval.completed", "aggregateScore", completed.aggregate_score, summary.aggregate_score
+            place, "aggregateScore", completed.aggregate_score, summary.aggregate_score
         )
     for field, said, computed in (
         ("passed", completed.passed, summary.passed),
@@ -70,7 +86,10 @@ def eval_differences(
         ("passedCount", completed.passed_count, summary.passed_count),
     ):
         if said != computed:
-            yield _difference("eval.completed", field, said, computed)
+            yield _difference(place, field, said, computed)
+    delta, regression = completed.regression_vs_baseline, summary.regression
+    if regression and delta is not None and not _same_number(delta, regression.score_delta):
+        yield _difference(place, "regressionVsBaseline", delta, regression.score_delta)
 
 
 def summary_differences(said: EvalSummary, computed: EvalSummary) -> tuple[LogDifference, ...]:

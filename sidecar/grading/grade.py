@@ -14,6 +14,7 @@ from sidecar.grading.differences import LogDifference, eval_differences, trial_d
 from sidecar.grading.evidence import MISS_CODES, TrialEvidence
 from sidecar.grading.log_reading import MAX_FINDINGS, LogFacts, LogReader, OutOfOrderError
 from sidecar.grading.reasons import Reason, named
+from sidecar.grading.regression import Baseline, Comparison, compare_runs
 from sidecar.grading.statistics import exact
 from sidecar.grading.suite_summary import NO_CALLS, SuiteFacts, summarise
 from sidecar.grading.task import TaskGrade, TrialPlan, grade_task
@@ -49,12 +50,14 @@ class GradeOptions:
         pass_score: The bar of a suite that has none, 0 to 1 (R16).
         miss_codes: Error codes of calls that no fixture answered and that failed closed.
         max_cost_usd: What the host lets a suite cost, US dollars, or None.
+        baseline: What the run is compared with, or None.
     """
 
     agent_id: str | None = None
     pass_score: float = DEFAULT_PASS_SCORE
     miss_codes: frozenset[str] = MISS_CODES
     max_cost_usd: float | None = None
+    baseline: Baseline | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +71,7 @@ class Grade:
         reasons: Why the suite passed or did not.
         findings: What is wrong with the log, and belongs to no trial.
         differences: Where the log says something else than is computed.
+        comparison: With the baseline; None without one, or without a summary.
     """
 
     status: Status
@@ -76,6 +80,7 @@ class Grade:
     reasons: tuple[Reason, ...]
     findings: tuple[Reason, ...]
     differences: tuple[LogDifference, ...]
+    comparison: Comparison | None = None
 
     @property
     def exit_code(self) -> int:
@@ -99,8 +104,9 @@ def grade(
         options: What else there is to know.
 
     Raises:
-        SuiteError: If the log is of another suite or version, holds several runs, cannot be
-            read, or is a one-shot iterator that is out of order.
+        SuiteError: If the log, or the baseline, is of another suite or version; or if the
+            log holds several runs, cannot be read, or is a one-shot iterator that is out of
+            order.
     """
     try:
         return _Grading(suite, options).of(events)
@@ -142,7 +148,7 @@ class _Grading:
         self._grades: dict[str, dict[int, TrialGrade]] = {task: {} for task in self._tasks}
         self._findings: list[Reason] = []
         self._differences: list[LogDifference] = []
-        self._judged = False
+        self._judged = 0
 
     def of(self, events: Iterable[RunEvent]) -> Grade:
         for evidence in self._reader.trials(events):
@@ -168,6 +174,9 @@ class _Grading:
             max_cost=None if max_cost is None else exact(max_cost),
         )
         summary, reasons = summarise(suite_facts)
+        comparison = self._compared(summary)
+        if summary is not None and comparison is not None:
+            summary = summary.model_copy(update={"regression": comparison.regression})
         self._differences += eval_differences(facts, self._suite, summary)
         return Grade(
             status=_status(summary, reasons, whole=suite_facts.whole),
@@ -176,6 +185,15 @@ class _Grading:
             reasons=reasons,
             findings=(*facts.findings, *self._findings),
             differences=tuple(self._differences),
+            comparison=comparison,
+        )
+
+    def _compared(self, summary: EvalSummary | None) -> Comparison | None:
+        baseline = self._options.baseline
+        if summary is None or baseline is None:
+            return None
+        return compare_runs(
+            summary, baseline.summary, baseline_run_id=baseline.run_id, options=baseline.options
         )
 
     def _check_suite(self) -> None:
@@ -226,7 +244,7 @@ class _Grading:
             self._find("trial-twice", f"task {task.task_id}, trial {index} is scored twice")
             grades[index] = contested(grades[index])
             return
-        self._judged |= scored.evaluator_type == "llm_judge"
+        self._judged += scored.evaluator_type == "llm_judge"
         grades[index] = self._grader(task).grade(index, evidence)
         self._differences += trial_differences(scored, grades[index])
 

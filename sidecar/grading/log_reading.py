@@ -20,6 +20,7 @@ from sidecar.suite.payloads import (
     InvocationCompleted,
     InvocationStarted,
     ProviderUsage,
+    TrialUnjudged,
 )
 
 MAX_FINDINGS: Final = 1000
@@ -191,10 +192,23 @@ class LogReader:
             self._begin(payload)
         elif isinstance(payload, InvocationCompleted):
             self._end(payload)
-        elif isinstance(payload, EvalStarted):
+        elif isinstance(payload, TrialUnjudged):
+            self._pass_over(payload)
+        else:
+            self._take_eval_event(payload)
+
+    def _take_eval_event(self, payload: EventPayload) -> None:
+        if isinstance(payload, EvalStarted):
             self.started = self._once(self.started, payload, "eval.started")
         elif isinstance(payload, EvalCompleted):
             self._completed = self._once(self._completed, payload, "eval.completed")
+
+    def _pass_over(self, payload: TrialUnjudged) -> None:
+        """Leave out a trial that has no score: its bracket is not that of the next score."""
+        self._trial(None)
+        which = "" if payload.trial_index is None else f", trial {payload.trial_index}"
+        text = f"task {named(payload.task_id)}{which} was not judged: {named(payload.why)}"
+        self._find("not-judged", text)
 
     def _take_tool_event(self, payload: ToolCall | ToolReturn, sequence: int) -> None:
         if not self._open:

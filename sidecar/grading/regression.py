@@ -45,6 +45,21 @@ class RegressionOptions:
 
 
 @dataclass(frozen=True, slots=True)
+class Baseline:
+    """A run that another one is compared with.
+
+    Attributes:
+        summary: Its summary.
+        run_id: Its id.
+        options: How the two are compared.
+    """
+
+    summary: EvalSummary
+    run_id: str
+    options: RegressionOptions = RegressionOptions()  # frozen
+
+
+@dataclass(frozen=True, slots=True)
 class Comparison:
     """What a comparison found.
 
@@ -81,7 +96,7 @@ def compare_runs(
         SuiteError: If the two are not of the same suite and version: only like is compared
             with like.
     """
-    _check_same_suite(summary, baseline)
+    check_same_suite((summary.suite_id, summary.suite_version), baseline)
     before = {task.task_id: task for task in baseline.tasks}
     pairs = [_Pair(before[task.task_id], task) for task in summary.tasks if task.task_id in before]
     verdict, said = _verdict(pairs, options)
@@ -98,12 +113,20 @@ def compare_runs(
     return Comparison(regression, (Reason(verdict, f"{verdict}: {said}"),))
 
 
-def _check_same_suite(summary: EvalSummary, baseline: EvalSummary) -> None:
-    now = (summary.suite_id, summary.suite_version)
+def check_same_suite(suite: tuple[str, str], baseline: EvalSummary) -> None:
+    """Refuse a baseline of another suite or version.
+
+    Args:
+        suite: The id and the version of the suite that is run.
+        baseline: The baseline's summary.
+
+    Raises:
+        SuiteError: If the two differ.
+    """
     before = (baseline.suite_id, baseline.suite_version)
-    if now != before:
+    if suite != before:
         raise SuiteError(
-            f"the baseline is of suite {before[0]} {before[1]}, this run of {now[0]} {now[1]}",
+            f"the baseline is of suite {before[0]} {before[1]}, this run of {suite[0]} {suite[1]}",
             hint="run the baseline again with this version of the suite",
         )
 

@@ -75,6 +75,27 @@ def _json_reason(value: JsonValue, output: JsonValue) -> Reason | None:
     )
 
 
+def judgement_in(value: JsonValue, criteria: Sequence[Criterion]) -> tuple[bool, ...] | None:
+    """Read a recorded judgement: one boolean a criterion; None where it is none of this rubric.
+
+    Args:
+        value: What was recorded.
+        criteria: The rubric.
+    """
+    if not isinstance(value, list) or len(value) != len(criteria):
+        return None
+    return tuple(value) if all(isinstance(one, bool) for one in value) else None
+
+
+def unmet(criteria: Sequence[Criterion], met: Sequence[bool]) -> str:
+    """Name the criteria that a judge found not to be met; empty where there is none."""
+    return "; ".join(
+        f"criterion {number}, {shown(one.criterion)} (weight {one.weight:g})"
+        for number, (one, yes) in enumerate(zip(criteria, met, strict=True), 1)
+        if not yes
+    )
+
+
 def rubric_score(criteria: Sequence[Criterion], met: Sequence[bool]) -> Fraction:
     """Give the weighted share of the criteria that are met (R14).
 

@@ -28,7 +28,7 @@ class SuiteFacts:
         plan: How its tasks are tried.
         tasks: The grade of each task, in suite order.
         judge_usage: Model calls of judges.
-        judged: Whether a model judged any output.
+        judged: How many outputs a model judged.
         max_cost: What the host lets a suite cost, US dollars, or None.
     """
 
@@ -36,7 +36,7 @@ class SuiteFacts:
     plan: TrialPlan
     tasks: Sequence[TaskGrade]
     judge_usage: Usage
-    judged: bool = False
+    judged: int = 0
     max_cost: Fraction | None = None
 
     @property
@@ -127,7 +127,8 @@ def _total_cost(facts: SuiteFacts) -> Fraction | None:
     trials = facts.trials
     known = [trial.cost for trial in trials if trial.cost is not None]
     judges = facts.judge_usage
-    judges_silent = facts.judged and not judges.calls and any(one.usage.calls for one in trials)
+    # Where model calls are logged, a judgement without one hides a cost.
+    judges_silent = judges.calls < facts.judged and any(one.usage.calls for one in trials)
     if len(known) < len(trials) or not facts.seen_all or judges.cost is None or judges_silent:
         return None
     return sum(known, judges.cost)

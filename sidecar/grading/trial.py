@@ -16,11 +16,12 @@ from sidecar.cassette.arguments import Absent
 from sidecar.grading.candidates import ObservedCall
 from sidecar.grading.evidence import TrialEvidence
 from sidecar.grading.reasons import Reason, named
-from sidecar.grading.scores import golden_reason
+from sidecar.grading.scores import golden_reason, judgement_in, rubric_score, unmet
 from sidecar.grading.statistics import exact
 from sidecar.grading.trajectory import TrajectoryGrader, TrajectoryVerdict
 from sidecar.grading.usage import NO_USAGE, Usage
 from sidecar.suite.model import GoldenMatch, Task
+from sidecar.suite.payloads import CRITERIA
 from sidecar.wire.json_text import JsonValue
 
 _FAILED: Final = frozenset({"failed", "refused"})
@@ -175,13 +176,28 @@ class TrialGrader:
     def _recorded_score(self, evidence: TrialEvidence) -> tuple[Fraction | None, Reason]:
         if evidence.scored is None:
             return None, Reason("no-score", "no score of the output was recorded")
-        score = exact(evidence.scored.score)
+        rubric = self._task.expected.rubric or ()
+        judgement = evidence.scored.extension(CRITERIA)
+        if self._task.expected.kind != "rubric" or isinstance(judgement, Absent):
+            score = exact(evidence.scored.score)
+            return score, self._held(score, "the recorded score")
+        met = judgement_in(judgement, rubric)
+        if met is None:
+            text = f"the recorded judgement is none of a rubric of {len(rubric)} criteria"
+            return None, Reason("no-score", text)
+        score = rubric_score(rubric, met)
+        missing = unmet(rubric, met)
+        said = f"the judge found {sum(met)} of {len(met)} criteria met; the score"
+        return score, self._held(score, said, after=f"; not met: {missing}" if missing else "")
+
+    def _held(self, score: Fraction, said: str, *, after: str = "") -> Reason:
+        """Say whether a score that others gave is enough."""
         kind = self._task.expected.kind
         bar = ONE if kind == "golden" else self._pass_score
         if meets_bar(kind, score, self._pass_score):
-            return score, Reason("score-met", f"the recorded score, {_shown(score)}, meets the bar")
-        text = f"the recorded score, {_shown(score)}, is below the bar of {_shown(bar)}"
-        return score, Reason("score-below", text, expected=_shown(bar), seen=_shown(score))
+            return Reason("score-met", f"{said}, {_shown(score)}, meets the bar{after}")
+        text = f"{said}, {_shown(score)}, is below the bar of {_shown(bar)}{after}"
+        return Reason("score-below", text, expected=_shown(bar), seen=_shown(score))
 
 
 def contested(grade: TrialGrade) -> TrialGrade:

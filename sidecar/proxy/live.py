@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from sidecar.cassette.recorder import Recorder
 from sidecar.proxy.child import Child
 from sidecar.proxy.options import ProxyOptions
-from sidecar.proxy.streams import read_lines, say, tell
+from sidecar.proxy.streams import read_batches, say, tell
 from sidecar.proxy.wiring import Wiring
 from sidecar.wire.framing import Oversized
 from sidecar.wire.json_text import leading_members
@@ -75,9 +75,13 @@ class LiveServer:
     def _named(self) -> str:
         return f"server {self._options.server!r}"
 
-    def take(self, line: bytes) -> None:
-        """Pass a line of the client's on, and record what it says."""
-        self.send(line, None)
+    def take(self, lines: Sequence[bytes | Oversized]) -> None:
+        """Pass lines of the client's on, and record what they say."""
+        for line in lines:
+            if isinstance(line, Oversized):
+                self._refuse(line)
+            else:
+                self.send(line, None)
 
     def send(self, line: bytes, messages: list[Message] | None, missed: str | None = None) -> None:
         """Pass the client's line on, and record what it says.
@@ -108,7 +112,7 @@ class LiveServer:
         if self._child is not None:
             self._child.stdin.send(line)
 
-    def refuse(self, line: Oversized) -> None:
+    def _refuse(self, line: Oversized) -> None:
         """Answer a message of the client's that is over the ceiling, to whoever waits."""
         answer = _too_large(line, self._options)
         if not _is_call(line) and (b'"result"' in line.head or b'"error"' in line.head):
@@ -147,28 +151,34 @@ class LiveServer:
         child = self._child
         assert child is not None
         try:
-            for line in read_lines(child.stdout, self._options.max_message_bytes):
-                if isinstance(line, Oversized):
-                    self._received_oversized(line)
-                else:
-                    self._received(line)
+            for batch in read_batches(child.stdout, self._options.max_message_bytes):
+                # What came together is written together, and goes on together.
+                passed = [line for line in map(self._noted, batch) if line]
+                self._tape.flush()
+                if passed:
+                    self._client.send(passed[0] if len(passed) == 1 else b"".join(passed))
         finally:
             self._ended(child)
 
-    def _received(self, line: bytes) -> None:
+    def _noted(self, line: bytes | Oversized) -> bytes | None:
+        """Note what the server said; return what goes to the client, if anything does."""
+        if isinstance(line, Oversized):
+            return self._noted_oversized(line)
         messages = read_line(line)
         if messages is None:
             _noise(line, self._options.server)
-            return
+            return None
         if self._hidden and self._was_hidden(messages):
-            return
+            return None
+        self._note(messages)
+        return line
+
+    def _note(self, messages: list[Message]) -> None:
         with self._lock:
             for message in messages:
                 self._tape.queue(self._recorder.from_server(message))
                 self.answered += message.kind == "response"
             self._settled.notify_all()
-        self._tape.flush()
-        self._client.send(line)
 
     def _was_hidden(self, messages: list[Message]) -> bool:
         message = messages[0] if len(messages) == 1 else None
@@ -180,18 +190,13 @@ class LiveServer:
         then()
         return True
 
-    def _received_oversized(self, line: Oversized) -> None:
+    def _noted_oversized(self, line: Oversized) -> bytes | None:
         answer = _too_large(line, self._options)
         if _is_call(line):
             self._answer_server(line, answer)
-            return
-        messages = read_line(answer) or []
-        with self._lock:
-            for message in messages:
-                self._tape.queue(self._recorder.from_server(message))
-            self._settled.notify_all()
-        self._tape.flush()
-        self._client.send(answer)
+            return None
+        self._note(read_line(answer) or [])
+        return answer
 
     def _ended(self, child: Child) -> None:
         code = child.wait(_ENDING_SECONDS)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from sidecar.cassette.interaction import Cassette
 from sidecar.cassette.matcher import Matcher
 from sidecar.cassette.replayer import Missed, Replayer, Step
 from sidecar.errors import JournalError
-from sidecar.proxy.live import LiveServer
 from sidecar.proxy.streams import say
 from sidecar.proxy.wiring import Wiring
 from sidecar.wire.framing import Oversized
@@ -27,7 +26,10 @@ from sidecar.wire.jsonrpc import (
 )
 from sidecar.wire.mcp import INITIALIZE, INITIALIZED
 
-StartLive: TypeAlias = Callable[[Callable[[], None]], LiveServer]
+if TYPE_CHECKING:
+    from sidecar.proxy.live import LiveServer
+
+StartLive: TypeAlias = "Callable[[Callable[[], None]], LiveServer]"
 """Makes a live server, not started yet, that calls what it is given when it has ended."""
 
 
@@ -57,24 +59,21 @@ class Playback:
         """How many answers came from a live server; one is counted for the recording."""
         return 1 + (self._live.answered if self._live else 0)
 
-    def take(self, line: bytes) -> None:
-        """Take a line of the client's: a message, or a batch of them."""
-        messages = read_line(line)
-        if messages is None:
-            if line.strip():
-                self._client.send(failure(None, PARSE_ERROR, "Not JSON"))
-            return
-        if self._live:
-            self._live.note(line, messages)
-        if len(messages) == 1 and not line.lstrip().startswith(b"["):
-            self._send(self._step(messages[0], line))
-        else:
-            self._take_batch(messages)
-
-    def refuse(self, line: Oversized) -> None:
-        """Answer a message that is over the ceiling."""
-        text = f"A message of {line.size} bytes is over the ceiling"
-        self._client.send(failure(id_of_oversized(line), MESSAGE_TOO_LARGE, text))
+    def take(self, lines: Sequence[bytes | Oversized]) -> None:
+        """Take lines of the client's; those that came together are one transaction."""
+        answers: list[bytes] = []
+        done = 0
+        try:
+            with self._transaction(needed=len(lines) > 1 and not self._live):
+                for line in lines:
+                    answers += self._answers(line)
+                    done += 1
+        except JournalError as error:
+            self._tape.give_up(error)
+            for line in lines[done:]:
+                answers += self._answers(line)
+        if answers:
+            self._client.send(b"".join(answers))
 
     def drained(self, seconds: float) -> bool:
         """Wait for what a live server still has to answer; tell whether nothing is open."""
@@ -85,19 +84,27 @@ class Playback:
         code = self._live.finish(patient=patient) if self._live else 0
         return 1 if self.misses else code
 
-    def _take_batch(self, messages: list[Message]) -> None:
+    def _answers(self, line: bytes | Oversized) -> Sequence[bytes]:
+        """Take a line: a message, or a batch of them; return the lines to send."""
+        if isinstance(line, Oversized):
+            text = f"A message of {line.size} bytes is over the ceiling"
+            return (failure(id_of_oversized(line), MESSAGE_TOO_LARGE, text),)
+        messages = read_line(line)
+        if messages is None:
+            return (failure(None, PARSE_ERROR, "Not JSON"),) if line.strip() else ()
+        if self._live:
+            self._live.note(line, messages)
+        if len(messages) == 1 and not line.lstrip().startswith(b"["):
+            return self._step(messages[0], line)
+        return self._batch_answers(messages)
+
+    def _batch_answers(self, messages: list[Message]) -> Sequence[bytes]:
         if not messages:
-            self._client.send(failure(None, INVALID_REQUEST, "An empty batch"))
-            return
+            return (failure(None, INVALID_REQUEST, "An empty batch"),)
         lines: list[bytes] = []
         for message in messages:
             lines += self._step(message, message.text.encode() + b"\n")
-        if lines:
-            self._client.send(b"[" + b",".join(line.strip() for line in lines) + b"]\n")
-
-    def _send(self, lines: tuple[bytes, ...]) -> None:
-        for line in lines:
-            self._client.send(line)
+        return (b"[" + b",".join(line.strip() for line in lines) + b"]\n",) if lines else ()
 
     def _step(self, message: Message, line: bytes) -> tuple[bytes, ...]:
         """Take one message; journal what follows from it, and return the lines to send."""
@@ -127,7 +134,7 @@ class Playback:
         arrived_ns = time.monotonic_ns()
         step: Step | None = None
         try:
-            with self._transaction(message):
+            with self._transaction(needed=message.kind != "notification"):
                 self._learn_of_others(message)
                 step = self._answered(message)
                 self._tape.write(step.facts, arrived_ns)
@@ -135,8 +142,8 @@ class Playback:
             self._tape.give_up(error)
         return self._answered(message) if step is None else step
 
-    def _transaction(self, message: Message) -> AbstractContextManager[object]:
-        if self._tape.broken or message.kind == "notification":
+    def _transaction(self, *, needed: bool) -> AbstractContextManager[object]:
+        if self._tape.broken or not needed:
             return nullcontext()
         return self._tape.session.transaction()
 

@@ -6,14 +6,12 @@ import os
 import select
 import signal
 import time
-from collections.abc import Iterator
-from typing import Protocol
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Protocol
 
 from sidecar.cassette.redaction import Redactor, secret_environment
 from sidecar.errors import SidecarError
-from sidecar.proxy.live import LiveServer
 from sidecar.proxy.options import ProxyOptions
-from sidecar.proxy.playback import Playback
 from sidecar.proxy.stopping import StopOrder
 from sidecar.proxy.streams import Outlet, read_chunk, say
 from sidecar.proxy.tape import Tape
@@ -22,6 +20,9 @@ from sidecar.store import cassettes
 from sidecar.store.journal import Journal, Session
 from sidecar.store.salt import masking_salt
 from sidecar.wire.framing import LineBuffer, Oversized
+
+if TYPE_CHECKING:
+    from sidecar.proxy.live import LiveServer
 
 _LINGER_MS = 1000  # a server that never answered: its client may ask once more
 _FIRST_MS = 10_000  # and may not have asked at all yet
@@ -40,11 +41,8 @@ class Behind(Protocol):
     def answered(self) -> int:
         """How many answers the client got yet, or at least whether it got any."""
 
-    def take(self, line: bytes) -> None:
-        """Take a line of the client's."""
-
-    def refuse(self, line: Oversized) -> None:
-        """Answer a message over the ceiling."""
+    def take(self, lines: Sequence[bytes | Oversized]) -> None:
+        """Take lines of the client's that came together."""
 
     def drained(self, seconds: float) -> bool:
         """Wait for open answers, at most so long; tell whether none is open."""
@@ -101,12 +99,20 @@ def _loaded(options: ProxyOptions) -> cassettes.Loaded | None:
 def _behind(wiring: Wiring, loaded: cassettes.Loaded | None, stop: StopOrder) -> Behind:
     options = wiring.options
     if loaded is None or (options.mode == "auto" and not _knows(loaded, options.server)):
-        live = LiveServer(wiring, stop.wake)
+        live = _live(wiring, stop.wake)
         live.start()
         return live
+    from sidecar.proxy.playback import Playback  # noqa: PLC0415  # a recording needs none
+
     goes_live = options.mode == "auto" or options.on_miss == "live"
-    start = (lambda on_end: LiveServer(wiring, on_end)) if goes_live else None
+    start = (lambda on_end: _live(wiring, on_end)) if goes_live else None
     return Playback(wiring, loaded.cassette, start)
+
+
+def _live(wiring: Wiring, on_end: Callable[[], None]) -> LiveServer:
+    from sidecar.proxy.live import LiveServer  # noqa: PLC0415  # a replay needs none
+
+    return LiveServer(wiring, on_end)
 
 
 def _knows(loaded: cassettes.Loaded, server: str) -> bool:
@@ -115,11 +121,8 @@ def _knows(loaded: cassettes.Loaded, server: str) -> bool:
 
 def _serve(options: ProxyOptions, behind: Behind, tape: Tape, stop: StopOrder) -> tuple[int, str]:
     """Serve until the end; return the exit code and how the session ended."""
-    for line in _client_lines(options, behind, tape, stop):
-        if isinstance(line, Oversized):
-            behind.refuse(line)
-        else:
-            behind.take(line)
+    for lines in _client_lines(options, behind, tape, stop):
+        behind.take(lines)
     died = behind.failure is not None
     if not died and stop.sign is None:
         _drain(options, behind, stop)
@@ -141,7 +144,7 @@ def _drain(options: ProxyOptions, behind: Behind, stop: StopOrder) -> None:
 
 def _client_lines(
     options: ProxyOptions, behind: Behind, tape: Tape, stop: StopOrder
-) -> Iterator[bytes | Oversized]:
+) -> Iterator[Sequence[bytes | Oversized]]:
     """Yield the client's lines until its input ends, or there is no server to take them."""
     poller = select.poll()
     poller.register(0, select.POLLIN | select.POLLHUP)
@@ -166,12 +169,14 @@ def _client_lines(
             if not chunk:
                 break
             asked = True
-            yield from buffer.feed(chunk)
+            lines = buffer.feed(chunk)
+            if lines:
+                yield lines
             wait_ms = None if wait_ms is None else _LINGER_MS
     rest = buffer.rest()
     if rest is not None:
         # The server sees the end only after it has answered: it needs the line's.
-        yield rest if isinstance(rest, Oversized) else rest + b"\n"
+        yield [rest if isinstance(rest, Oversized) else rest + b"\n"]
 
 
 def _close(session: Session, code: int, state: str) -> None:

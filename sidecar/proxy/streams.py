@@ -10,24 +10,26 @@ from collections.abc import Iterator
 
 from sidecar.wire.framing import LineBuffer, Oversized
 
-_CHUNK_BYTES = 256 * 1024  # the most that a pipe of ours holds
+_CHUNK_BYTES = 64 * 1024  # os.read takes the whole of it first: more would be mapped anew each time
 _CLOSING_SECONDS = 0.5  # for a write that is under way
 _SAYING_BYTES = 4096  # what a pipe with room takes without a wait
 _SAYING_MS = 200  # for a reader of standard error that is only slow
 
 
-def read_lines(descriptor: int, max_bytes: int) -> Iterator[bytes | Oversized]:
-    """Yield the lines of a stream as they end, and what is left at its end.
+def read_batches(descriptor: int, max_bytes: int) -> Iterator[list[bytes | Oversized]]:
+    """Yield the lines of a stream as they end, those that came together as one list.
 
     Each line has its newline; a last one that the stream cut short gets it, or what is
     written after it would run into it.
     """
     buffer = LineBuffer(max_bytes)
     while chunk := read_chunk(descriptor):
-        yield from buffer.feed(chunk)
+        lines = buffer.feed(chunk)
+        if lines:
+            yield lines
     rest = buffer.rest()
     if rest is not None:
-        yield rest if isinstance(rest, Oversized) else rest + b"\n"
+        yield [rest if isinstance(rest, Oversized) else rest + b"\n"]
 
 
 def read_chunk(descriptor: int) -> bytes:

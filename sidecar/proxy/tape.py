@@ -85,12 +85,15 @@ class Tape:
         """
         now = time.monotonic_ns()
         batch = [_Timed(fact, arrived_ns if isinstance(fact, Opened) else now) for fact in facts]
-        with self._lock:
-            if batch and not self.broken:
+        if batch and not self.broken:
+            # Not under the lock of `flush`, which enters a transaction while it holds it.
+            with self.session.transaction():
                 self._write(self._played, batch)
 
     def give_up(self, error: JournalError) -> None:
-        """Write nothing more; say so."""
+        """Write nothing more; say so, once."""
+        if self.broken:
+            return
         self.broken = True
         say(f"{error}; what follows is not recorded, and the run stays incomplete")
 

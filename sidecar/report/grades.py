@@ -34,12 +34,12 @@ _GOOD = frozenset(
     }
 )
 _AGENT_FAILED = "agent-failed"
-_SHOWN_DIFFERENCES = 10
 _STYLES = {
     Status.PASSED: "bold green",
     Status.FAILED: "bold red",
     Status.UNMEASURED: "bold yellow",
 }
+_VERDICT_STYLES = {"improved": "green", "regressed": "red", "inconclusive": "yellow"}
 
 
 class _Line(NamedTuple):
@@ -68,7 +68,7 @@ def exit_code(grade: Grade) -> int:
 
 
 def graded(grade: Grade, *, notes: Notes | None = None, width: int | None = None) -> str:
-    """Write a grade for a person.
+    """Write a grade for a person; what is odd about its log is left to `oddities`.
 
     Args:
         grade: The grade.
@@ -76,7 +76,26 @@ def graded(grade: Grade, *, notes: Notes | None = None, width: int | None = None
         width: The terminal's width in columns, and that there is one: lines are coloured
             and broken there. None: neither.
     """
-    lines = [*_task_lines(grade, notes or {}), *_log_lines(grade), *_verdict_lines(grade)]
+    lines = [*_task_lines(grade, notes or {}), *_comparison_lines(grade), *_verdict_lines(grade)]
+    return _written(lines, width)
+
+
+def oddities(grade: Grade, *, width: int | None = None) -> str:
+    """Write what is odd about a grade's log: what is missing, and where it says otherwise.
+
+    Args:
+        grade: The grade.
+        width: As for `graded`.
+
+    Returns:
+        A line an oddity, all of them; empty where there is none.
+    """
+    lines = [_Line(0, f"the log: {finding.text}", "yellow") for finding in grade.findings]
+    lines += [_Line(0, f"the log differs: {one}", "yellow") for one in grade.differences]
+    return _written(lines, width)
+
+
+def _written(lines: Sequence[_Line], width: int | None) -> str:
     out = StringIO()
     console = Console(
         file=out,
@@ -151,14 +170,13 @@ def _reason_line(depth: int, reason: Reason) -> _Line:
     return _Line(depth, f"- {reason.text}", "red")
 
 
-def _log_lines(grade: Grade) -> Iterator[_Line]:
-    for finding in grade.findings[:_SHOWN_DIFFERENCES]:
-        yield _Line(0, f"the log: {finding.text}", "yellow")
-    for difference in grade.differences[:_SHOWN_DIFFERENCES]:
-        yield _Line(0, f"the log differs: {difference}", "yellow")
-    more = len(grade.differences) + len(grade.findings) - 2 * _SHOWN_DIFFERENCES
-    if more > 0:
-        yield _Line(0, f"and {counted(more, 'more oddity', 'more oddities')} of the log", "yellow")
+def _comparison_lines(grade: Grade) -> Iterator[_Line]:
+    if grade.comparison is None:
+        return
+    regression = grade.comparison.regression
+    said = "; ".join(reason.text for reason in grade.comparison.reasons)
+    text = f"against {regression.baseline_run_id}: score {regression.score_delta:+g}, {said}"
+    yield _Line(0, text, _VERDICT_STYLES.get(regression.verdict or "", ""))
 
 
 def _verdict_lines(grade: Grade) -> Iterator[_Line]:

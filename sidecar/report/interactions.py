@@ -45,9 +45,13 @@ def request_text(interaction: Interaction) -> str:
 
 
 def arguments_text(interaction: Interaction) -> str:
-    """Write a call's arguments as they were spelt, or what another request asks for."""
+    """Write a call's arguments as they were spelt, or what another request asks for.
+
+    Where a replay does not compare the arguments exactly, it is told how.
+    """
     if interaction.is_tool_call:
-        return read_tool_call(interaction.params).arguments
+        how = "" if interaction.args_match == "exact" else f" ({interaction.args_match})"
+        return read_tool_call(interaction.params).arguments + how
     found = members_of(interaction.params)
     # What every opening holds is no argument of it.
     if interaction.method == "initialize":

@@ -18,6 +18,19 @@ _SUFFIX = ".json"
 _SURFACE_SUFFIX = ".surface.jsonl"
 
 
+def read(path: str) -> bytes:
+    """Read any document, as it is.
+
+    Raises:
+        SuiteError: If it cannot be read.
+    """
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError as error:
+        raise _unreadable(path, error) from None
+
+
 def load_suite(path: str) -> AgentEvalSuite:
     """Read a suite.
 
@@ -25,7 +38,7 @@ def load_suite(path: str) -> AgentEvalSuite:
         SuiteError: If it cannot be read, is no JSON, or breaks a rule of the format (V1-V8
             as far as a suite alone can), with line and JSON pointer.
     """
-    return parse_suite(_bytes(path), name=path)
+    return parse_suite(read(path), name=path)
 
 
 def save_suite(path: str, suite: AgentEvalSuite) -> None:
@@ -70,7 +83,7 @@ def load_summary(path: str) -> EvalSummary:
     Raises:
         SuiteError: If it cannot be read, or is no EvalSummary.
     """
-    return parse_summary(_bytes(path), name=path)
+    return parse_summary(read(path), name=path)
 
 
 def save_summary(path: str, summary: EvalSummary) -> None:
@@ -106,14 +119,6 @@ def save_events(path: str, lines: Iterable[str]) -> None:
         SuiteError: If it cannot be written; what was there is still there.
     """
     _write(path, ((line + "\n").encode() for line in lines))
-
-
-def _bytes(path: str) -> bytes:
-    try:
-        with open(path, "rb") as file:
-            return file.read()
-    except OSError as error:
-        raise _unreadable(path, error) from None
 
 
 def _unreadable(path: str, error: OSError) -> SuiteError:

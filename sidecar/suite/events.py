@@ -27,6 +27,7 @@ from sidecar.suite.payloads import (
     ProviderUsage,
     ToolCalled,
     ToolReturned,
+    TrialUnjudged,
 )
 from sidecar.suite.validation import AnyModel, validated
 from sidecar.wire.json_text import JsonValue
@@ -101,6 +102,7 @@ EventPayload: TypeAlias = (
     | EvalStarted
     | EvalScored
     | EvalCompleted
+    | TrialUnjudged
     | None
 )
 """What an event carries; None for a type that no grader reads."""

@@ -48,6 +48,13 @@ MISS: Final = "x-sidecar-miss"
 MISS_CODE: Final = "sidecar.fixture_miss"
 """`error.code` of a call that no fixture answered, and that failed closed."""
 
+CRITERIA: Final = "x-sidecar-criteria-met"
+"""On eval.scored: of each criterion of the rubric, in its order, whether the judge found it
+met, so that a rubric score can be computed again from the log alone, and nobody asks twice."""
+
+UNJUDGED: Final = "mcp-sidecar.trial-unjudged"
+"""Event type of ours, in place of eval.scored: a trial whose judge gave no judgement."""
+
 _EXTENSION = re.compile(r"(openwop-|x-|vendor\.)")
 
 
@@ -232,6 +239,20 @@ class EvalCompleted(Extensible):
     regression_vs_baseline: Delta | None = None
 
 
+class TrialUnjudged(Extensible):
+    """A trial that has no score, since its judge gave no judgement: not measured, and not 0.
+
+    Attributes:
+        task_id: The task.
+        trial_index: From 0; absent where each task has one trial.
+        why: In a few words of the runner's own; never the judge's.
+    """
+
+    task_id: Text
+    trial_index: Count | None = None
+    why: Text
+
+
 Payload: TypeAlias = (
     ToolCalled
     | ToolReturned
@@ -241,6 +262,7 @@ Payload: TypeAlias = (
     | EvalStarted
     | EvalScored
     | EvalCompleted
+    | TrialUnjudged
 )
 
 PAYLOADS: Final[dict[str, type[Model]]] = {
@@ -252,5 +274,6 @@ PAYLOADS: Final[dict[str, type[Model]]] = {
     "eval.started": EvalStarted,
     "eval.scored": EvalScored,
     "eval.completed": EvalCompleted,
+    UNJUDGED: TrialUnjudged,
 }
 """The payload model of each event type that is read; other types are tolerated."""

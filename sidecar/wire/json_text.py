@@ -96,7 +96,17 @@ def members(text: str) -> dict[str, str] | None:
     """
     found: dict[str, str] = {}
     try:
-        return found if _collect(text, found) else None
+        return found if _collect(text, found, _SCAN) else None
+    except RecursionError:
+        return _deep_members(text)
+    except (ValueError, IndexError, StopIteration) as error:
+        raise NotJsonError(str(error)) from None
+
+
+def _deep_members(text: str) -> dict[str, str] | None:
+    found: dict[str, str] = {}
+    try:
+        return found if _collect(text, found, _scan_deep) else None
     except (ValueError, IndexError, StopIteration) as error:
         raise NotJsonError(str(error)) from None
 
@@ -105,27 +115,47 @@ def leading_members(text: str) -> dict[str, str]:
     """Slice the members of an object whose text is cut off; those that are whole."""
     found: dict[str, str] = {}
     with suppress(ValueError, IndexError, StopIteration):
-        _collect(text, found)
+        _collect(text, found, _scan_deep)
     return found
 
 
-def _collect(text: str, found: dict[str, str]) -> bool:
-    """Slice an object into `found`; return whether the text is an object."""
+def _collect(text: str, found: dict[str, str], scan: Scan) -> bool:
+    """Slice an object into `found`; return whether the text is an object.
+
+    Every message comes by here several times, so the usual spelling takes the short way:
+    a function of ours is called only where there is white space.
+    """
     at = _skip(text, 0)
     if text[at] != "{":
-        _finish(text, _end(text, at))
+        _finish(text, scan(text, at)[1])
         return False
     at = _skip(text, at + 1)
-    while text[at] != "}":
-        name, at = scanstring(text, _past(text, at, '"'), _STRICT)
-        start = _skip(text, _past(text, _skip(text, at), ":"))
-        end = _end(text, start)
-        at = _skip(text, end)
-        found[name] = text[start:end]
-        if text[at] != "}":
-            at = _next(text, at, "}")
-    _finish(text, at + 1)
+    mark = "," if text[at] != "}" else "}"
+    while mark == ",":
+        name, at = scanstring(text, at + 1 if text[at] == '"' else _past(text, at, '"'), _STRICT)
+        at = at + 1 if text[at] == ":" else _past(text, _skip(text, at), ":")
+        at = _skip(text, at) if text[at] in _WHITESPACE else at
+        _, end = scan(text, at)
+        after = _skip(text, end) if text[end] in _WHITESPACE else end
+        found[name] = text[at:end]
+        mark = text[after]
+        at = _skip(text, after + 1) if mark == "," else after
+    _finish(text, _past(text, at, "}"))
     return True
+
+
+def string_at_once(text: str) -> str:
+    """Read a JSON string's text; one without escapes, as most are, by slicing it.
+
+    Raises:
+        NotJsonError: If it is no JSON string.
+    """
+    if "\\" not in text and text[:1] == '"':
+        return text[1:-1]
+    value = parse(text)
+    if type(value) is not str:
+        raise NotJsonError("not a string")
+    return value
 
 
 def elements(text: str) -> list[str] | None:
@@ -162,10 +192,15 @@ def _elements(text: str) -> list[str] | None:
 
 def _end(text: str, at: int) -> int:
     """Find where the value at a place ends."""
+    return _scan_deep(text, at)[1]
+
+
+def _scan_deep(text: str, at: int) -> tuple[JsonValue, int]:
+    """Find where a value ends, however deep it nests; the value itself is not told then."""
     try:
-        return _SCAN(text, at)[1]
+        return _SCAN(text, at)
     except RecursionError:
-        return _end_of_deep(text, at)
+        return None, _end_of_deep(text, at)
 
 
 def _end_of_deep(text: str, at: int) -> int:
@@ -205,7 +240,7 @@ def _skip(text: str, at: int) -> int:
 
 
 def _finish(text: str, at: int) -> None:
-    if text[at:].strip(_WHITESPACE):
+    if at != len(text) and text[at:].strip(_WHITESPACE):
         raise NotJsonError(f"more text after the value at character {at}")
 
 

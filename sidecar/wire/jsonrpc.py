@@ -19,6 +19,7 @@ from sidecar.wire.json_text import (
     members,
     number_key,
     parse,
+    string_at_once,
 )
 
 PARSE_ERROR = -32700
@@ -87,7 +88,7 @@ def _message(text: str) -> Message:
     if ident == "null":
         ident = None
     if method_text[:1] == '"':
-        method = json.loads(method_text)
+        method = string_at_once(method_text)
         kind: Kind = "notification" if ident is None else "request"
         return Message(kind, text, ident, method, found.get("params"))
     result, error = found.get("result"), found.get("error")
@@ -107,7 +108,7 @@ def id_key(ident: str | None) -> IdKey:
     if ident is None:
         return None
     if ident[:1] == '"':
-        return ("string", json.loads(ident))
+        return ("string", string_at_once(ident))
     return ("number", number_key(ident))
 
 

@@ -6,9 +6,10 @@ Handshake era: revisions up to 2025-11-25, which begin with `initialize`. Modern
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
-from sidecar.wire.json_text import JsonValue, NotJsonError, dump, members, parse
+from sidecar.wire.json_text import JsonValue, NotJsonError, dump, members, parse, string_at_once
 
 TOOLS_CALL = "tools/call"
 INITIALIZE = "initialize"
@@ -46,12 +47,13 @@ class ToolCall(NamedTuple):
     progress_token: str | None
 
 
+@lru_cache(maxsize=4)  # one call is looked at from several sides while it passes
 def read_tool_call(params: str | None) -> ToolCall:
     """Read the params of a `tools/call`; never raises."""
     found = members_of(params)
     name = found.get("name", "")
     return ToolCall(
-        parse(name) if name[:1] == '"' else "",
+        string_at_once(name) if name[:1] == '"' else "",
         found.get("arguments", "{}"),
         members_of(found.get("_meta")).get("progressToken"),
     )

@@ -34,12 +34,28 @@ def test_the_entries_are_read_in_their_order(tmp_path: Path) -> None:
     entry = {"command": "srv", "args": ["-v", "--", "x"], "env": {"A": "1", "B": 2}}
     document = {"mcpServers": {"b": entry, "a": {"command": "other"}}, "more": [1.50]}
 
-    config = read_config(written(tmp_path, json.dumps(document)))
+    path = written(tmp_path, json.dumps(document))
+
+    config = read_config(path)
 
     assert config == AgentConfig(
         (
-            ServerEntry("b", "srv", ("-v", "--", "x"), {"A": "1"}, entry),
-            ServerEntry("a", "other", (), {}, {"command": "other"}),
+            ServerEntry(
+                "b",
+                "srv",
+                ("-v", "--", "x"),
+                {"A": "1"},
+                entry,
+                place=f"{path}:1 /mcpServers/b/command",
+            ),
+            ServerEntry(
+                "a",
+                "other",
+                (),
+                {},
+                {"command": "other"},
+                place=f"{path}:1 /mcpServers/a/command",
+            ),
         ),
         {"mcpServers": document["mcpServers"], "more": ["1.5"]},
     )

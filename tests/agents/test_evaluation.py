@@ -208,7 +208,19 @@ def test_an_evaluation_that_the_user_ends_measured_nothing_more(tmp_path: Path) 
     assert [one.task.task_id for one in done.trials] == ["one"]
     assert done.grade.status is Status.UNMEASURED
     assert "eval.completed" not in [event["type"] for event in log(of)]
+    assert done.grade.summary is not None
+    assert not done.grade.summary.passed
     assert runs.one_run(of.journal, of.eval_run).state == "interrupted"
+
+
+def test_where_no_trial_ended_there_is_no_summary(tmp_path: Path) -> None:
+    of = setting(tmp_path, script("import time; time.sleep(60)"))
+    of.stop.order()
+
+    done = evaluated(of, suite(plain()))
+
+    assert (done.is_stopped, done.trials, done.grade.summary) == (True, (), None)
+    assert runs.summary_of(of.journal, of.eval_run) is None
 
 
 def test_an_agent_that_cannot_start_ends_the_evaluation(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ def test_ids_and_places_that_the_agent_gives_are_not_read(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        pytest.param("{", "events file, line 2", id="no JSON"),
+        pytest.param("{", "events file, line 2: no JSON: ", id="no JSON"),
         pytest.param([CALL], "this is no provider.usage event", id="no object"),
         pytest.param(
             {"type": "provider.usage"}, "this is no provider.usage event", id="no payload"

@@ -45,12 +45,12 @@ def stamped(ident: object) -> dict[str, object]:
 
 
 def test_a_recorded_call_is_answered_under_the_callers_id() -> None:
-    playing = Playing([call("echo", {"a": 1}, "hi")])
+    playing = Playing([call("echo", {"a": 2}), call("echo", {"a": 1}, "hi")])
     step = playing.step(calls("x", "echo", {"a": 1}))
 
     asked = call("echo", {"a": 1})._replace(response=None)
     assert step.facts == (
-        Opened(0, asked, entry=0),
+        Opened(0, asked, entry=1),
         Finished(0, call("echo", {"a": 1}, "hi")),
     )
     assert [json.loads(line) for line in step.lines] == [

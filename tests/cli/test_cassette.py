@@ -46,7 +46,7 @@ def test_a_cassette_is_shown_in_order_and_escaped(project: Project) -> None:
 
     assert (told.code, told.err) == (0, "")
     assert told.out == (
-        f"{path}: complete, run {RUN}, 2 servers, 4 interactions, 3 calls, 1 error\n"
+        f"x.jsonl: complete, run {RUN}, 2 servers, 4 interactions, 3 calls, 1 error\n"
         "  git: 2026-07-28\n"
         "  quiet: never answered\n"
         "\n"
@@ -69,13 +69,13 @@ def test_all_of_a_cassette_can_be_shown(project: Project) -> None:
 
 
 def test_a_whole_cassette_is_valid(project: Project) -> None:
-    path = written(project, HEAD + LINE)
+    written(project, HEAD + LINE)
 
     told = project.tell("cassette", "validate", "demo")
 
     assert told == (
         0,
-        f"{path}: complete, of no run, 1 server, 1 interaction, 1 call, 0 errors\n",
+        "cassettes/demo.jsonl: complete, of no run, 1 server, 1 interaction, 1 call, 0 errors\n",
         "",
     )
 
@@ -201,7 +201,7 @@ def test_a_run_is_saved_where_it_was_to_be(project: Project) -> None:
 
     told = project.tell("cassette", "save", "last")
 
-    assert told == (0, "", f"mcp-sidecar: run {RUN} is saved as {path}\n")
+    assert told == (0, "", f"mcp-sidecar: run {RUN} is saved as cassettes/demo.jsonl\n")
     assert cassettes.load(str(path)).cassette.run == RUN
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from sidecar.cli import options
-from sidecar.cli.options import Places, places, present_journal, say, shown_width
+from sidecar.cli.options import Places, places, present_journal, say, short_path, shown_width
 from sidecar.errors import UsageError
 from sidecar.store.journal import Journal
 
@@ -67,6 +67,15 @@ def test_a_journal_that_is_there_is_opened(tmp_path: Path) -> None:
 
     assert journal.path == where.journal
     journal.close()
+
+
+def test_a_path_below_the_working_directory_is_written_from_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    assert short_path(str(tmp_path / "a" / "b")) == "a/b"
+    assert short_path(str(tmp_path) + "er/b") == str(tmp_path) + "er/b"
 
 
 def test_what_is_said_is_escaped_and_goes_to_standard_error(

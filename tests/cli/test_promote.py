@@ -1,11 +1,13 @@
 """`mcp-sidecar promote`: recorded runs become tasks of a suite."""
 
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from sidecar.store.journal import Journal
 from tests.cli.conftest import Project, Told
 
 SUITE = "suites/checkout.json"
@@ -283,6 +285,47 @@ def test_v11_a_secret_that_is_left_is_refused_by_its_place(project: Project) -> 
     assert "a secret seems to be left in task 'greeting'" in told.err
     assert token not in told.err
     assert not (project.folder / "suites").exists()
+
+
+def test_v11_a_secret_that_is_left_in_the_surface_is_refused(project: Project) -> None:
+    token = "ghp_" + "R7kQ2mXv9LpT4wZc8NbY3sJd6HfG1aKe5UoV"  # a shape, no token
+    record(project, "greeting", ECHO)
+    path = project.folder / "cassettes" / "greeting.jsonl"
+    text = path.read_text(encoding="utf-8")
+    assert '"raw-server"' in text
+    path.write_text(text.replace('"raw-server"', f'"{token}"'), encoding="utf-8")
+
+    told = promote(project, "greeting", code=2)
+
+    assert "a secret seems to be left in what raw answered to initialize" in told.err
+    assert token not in told.err
+    assert not (project.folder / "suites").exists()
+
+
+def test_a_trial_becomes_its_own_task_anew(project: Project) -> None:
+    record(project, "greeting", ECHO)
+    promote(project, "greeting")
+    before = written(project)
+    agent = shlex.join(project.agent(ECHO))
+    project.tell("run", SUITE, "--agent", agent, "--events", "events.jsonl")
+    lines = Path("events.jsonl").read_text(encoding="utf-8").splitlines()
+    trial = json.loads(lines[1])["payload"]["invocationId"]
+
+    told = promote(project, trial)
+
+    assert told.out.startswith(f"{SUITE}: nothing changed, it has task greeting (1 call)\n")
+    assert written(project) == before
+
+
+def test_a_run_without_a_cassettes_name_needs_a_task_id(project: Project) -> None:
+    run_id = "local/01J00000000000000000000000"
+    journal = Journal.open(str(project.folder / ".sidecar" / "journal.db"))
+    journal.start_run(run_id, mode="record")
+    journal.close()
+
+    told = promote(project, run_id, code=2)
+
+    assert f"{run_id}: no name is known for its task; give one with --task" in told.err
 
 
 def test_a_tool_that_its_server_does_not_list_is_told(project: Project) -> None:

@@ -13,7 +13,7 @@ import pytest
 from sidecar.store import cassettes, recorded, runs
 from sidecar.store.journal import Journal
 from tests import paths
-from tests.cli.conftest import Project
+from tests.cli.conftest import SERVER, Project
 from tests.cli.test_cassette import BROKEN, HEAD, LINE, written
 
 ECHO = ("echo", {"text": "hi"})
@@ -36,7 +36,7 @@ def test_a_run_is_recorded_and_the_user_is_told(project: Project) -> None:
         "the disk is full",
     ]
     assert f"mcp-sidecar: run {found.run}: 2 calls, 1 error\n" in told.err
-    assert f"mcp-sidecar: cassette {path}\n" in told.err
+    assert "mcp-sidecar: cassette cassettes/demo.jsonl\n" in told.err
     assert [item.tool or item.method for item in found.interactions] == [
         "initialize",
         "echo",
@@ -115,7 +115,7 @@ def test_an_agent_that_starts_no_server_leaves_no_cassette_and_a_warning(project
     told = project.tell("record", "--cassette", "demo", "--", sys.executable, "-c", "print('x')")
 
     assert (told.code, told.out) == (0, "x\n")
-    assert "nothing was recorded, since the agent asked no server of its config" in told.err
+    assert "nothing was recorded: the agent asked no server of its config" in told.err
     assert not (project.folder / "cassettes").exists()
 
 
@@ -160,6 +160,41 @@ def test_a_config_that_cannot_be_used_is_an_error(
     assert told.err.startswith(f"mcp-sidecar: {path}")
     assert said in told.err
     assert not (project.folder / ".sidecar").exists()
+
+
+def test_s12_a_servers_command_that_does_not_exist_is_an_error_with_its_place(
+    project: Project,
+) -> None:
+    path = project.write_config({"raw": {"command": "no-such-server", "args": ["x"]}})
+    # An agent that makes nothing of it, and says that all is well.
+    code = f"import subprocess, sys; subprocess.run({project.agent(ECHO)!r})"
+
+    told = project.tell("record", "--cassette", "demo", "--", sys.executable, "-c", code)
+
+    assert told.code == 2
+    assert (
+        f"mcp-sidecar: {path}:1 /mcpServers/raw/command: the server 'raw' could not be started; "
+        "check the command 'no-such-server'\n"
+    ) in told.err
+    assert not cassettes.load(str(project.folder / "cassettes" / "demo.jsonl")).cassette.complete
+
+
+def test_s13_a_server_sees_the_environment_and_the_folder_that_the_agent_gives_it(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FOO", "1")
+    entry = {"command": sys.executable, "args": [SERVER], "env": {"BAR": "2"}}
+    project.write_config({"raw": entry})
+    names = {"names": ["FOO", "BAR", "MCP_SIDECAR_RUN"]}
+
+    told = project.tell(
+        *("record", "--cassette", "demo", "--", *project.agent(("env", names), ("cwd", {})))
+    )
+
+    env, cwd = (json.loads(line) for line in told.out.splitlines())
+    (run,) = runs.list_runs(journal_of(project))
+    assert env["structuredContent"] == {"FOO": "1", "BAR": "2", "MCP_SIDECAR_RUN": run.run_id}
+    assert cwd["content"][0]["text"] == str(project.folder)
 
 
 def test_another_config_can_be_named_and_is_not_changed(project: Project) -> None:
@@ -269,6 +304,17 @@ def test_the_home_and_the_agents_id_can_be_given(project: Project, tmp_path: Pat
     assert told.code == 0
     assert (run.agent_id, [one.agent_id for one in run.sessions]) == ("me", ["me"])
     assert not (project.folder / ".sidecar").exists()
+
+
+@pytest.mark.parametrize("ident", ["", "a b", "x" * 129, "é"])
+def test_an_agent_id_that_no_event_may_have_is_an_error(project: Project, ident: str) -> None:
+    told = project.tell(
+        *("record", "--cassette", "demo", "--agent-id", ident, "--", *project.agent(ECHO))
+    )
+
+    assert told.code == 2
+    assert "Invalid value for '--agent-id': use 1 to 128 letters" in told.err
+    assert project.starts() == 0
 
 
 def test_nothing_made_for_the_run_is_left(

@@ -90,6 +90,39 @@ def test_a_cassette_that_was_not_saved_yet_is_saved_first(recorded: Project) -> 
     assert path.exists()
 
 
+def test_a_cassette_that_was_cut_off_is_told(
+    recorded: Project, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = recorded.folder / "cassettes" / "Green_Tea.jsonl"
+    path.write_bytes(path.read_bytes()[:-5])
+
+    recording = found(recorded, "Green_Tea").recording
+
+    assert not recording.cassette.complete
+    assert "the last line is broken and was dropped" in capfd.readouterr().err
+
+
+def test_what_several_runs_begin_with_is_refused(recorded: Project) -> None:
+    recorded.tell("replay", "--cassette", "Green_Tea", "--", *recorded.agent(ECHO))
+
+    with pytest.raises(UsageError, match="2 runs begin with 'local/'"):
+        found(recorded, "local/")
+
+
+def test_a_run_that_still_goes_on_is_told(recorded: Project) -> None:
+    run_id = "local/01J00000000000000000000000"
+    journal = Journal.open(places(recorded).journal)
+    journal.start_run(run_id, mode="record", command="[]", input="hi")
+    session = journal.start_session(run_id, server="raw", mode="record")
+
+    recording = found(recorded, run_id).recording
+
+    session.close(exit_code=0)
+    journal.close()
+    assert recording.doubts == ("it is still going on",)
+    assert recording.input == "hi"
+
+
 def test_last_is_the_newest_recording_not_the_newest_run(recorded: Project) -> None:
     recorded.tell("replay", "--cassette", "Green_Tea", "--", *recorded.agent(ECHO))
     first, second = run_ids(recorded)

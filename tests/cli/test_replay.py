@@ -156,6 +156,32 @@ def test_on_miss_live_needs_a_config(project: Project) -> None:
     assert "--on-miss live needs --config" in told.err
 
 
+def test_r13_a_call_that_was_matched_by_name_only_is_told(project: Project) -> None:
+    path = project.record("demo", ECHO)
+    text = path.read_text(encoding="utf-8")
+    assert text.count("isError") == 0
+    head, opening, call = text.splitlines()
+    loose = call.removesuffix("}") + ',"argsMatch":"ignore"}'
+    path.write_text("\n".join([head, opening, loose, ""]), encoding="utf-8")
+
+    told = project.tell(*replay(project, OTHER))
+
+    assert told.code == 0
+    assert "mcp-sidecar: matched by name only: raw:echo (interaction 2)\n" in told.err
+
+
+def test_a_live_server_that_cannot_be_started_leaves_the_replay_unmeasured(
+    project: Project,
+) -> None:
+    project.record("demo", ECHO)
+    project.write_config({"raw": {"command": "no-such-server"}})
+
+    told = project.tell(*replay(project, ECHO, OTHER, flags="--config .mcp.json --on-miss live"))
+
+    assert told.code == 2
+    assert ".mcp.json:1 /mcpServers/raw/command: the server 'raw' could not be started" in told.err
+
+
 @pytest.mark.parametrize(("text", "said"), BROKEN)
 def test_r09_a_cassette_that_cannot_be_used_is_an_error_before_the_agent_works(
     project: Project, text: str | bytes, said: str

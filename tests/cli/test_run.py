@@ -182,6 +182,35 @@ def test_a_trial_that_takes_too_long_is_ended(promoted: Project) -> None:
     assert "the agent failed: timed out after 0.5 s" in told.out
 
 
+def test_a_bad_report_of_usage_is_told(promoted: Project) -> None:
+    code = "import os; open(os.environ['MCP_SIDECAR_EVENTS_FILE'], 'a').write('{'); print('hi')"
+
+    told = run(promoted, script(code))
+
+    assert "  ! its usage is unknown: events file, line 1: no JSON: " in told.out
+
+
+def test_a_server_that_did_not_end_is_told(
+    promoted: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sidecar.store.runs.open_sessions", lambda *_: 1)
+    monkeypatch.setattr("sidecar.agents.trial.SESSION_SECONDS", -1.0)
+
+    told = run(promoted, promoted.agent(ECHO, ADD))
+
+    assert "  ! a server of the agent did not end, so its calls may not all be here" in told.out
+
+
+def test_a_surface_that_was_cut_off_is_told(promoted: Project) -> None:
+    with Path("suite.surface.jsonl").open("a", encoding="utf-8") as file:
+        file.write('{"server":')
+
+    told = run(promoted, promoted.agent(ECHO, ADD))
+
+    assert told.code == 0
+    assert "suite.surface.jsonl:3: the last line is broken and was dropped" in told.err
+
+
 def test_words_that_name_a_file_from_here_work_in_a_fresh_folder(promoted: Project) -> None:
     Path("agent.py").write_text("import os; print('hi', os.listdir())", encoding="utf-8")
 

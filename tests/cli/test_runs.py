@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from sidecar.cassette.outcome import FIXTURE_MISS
 from sidecar.store import cassettes
 from sidecar.store.clock import Clock
 from sidecar.store.connection import Connection
-from sidecar.store.event_log import FIXTURE_MISS
 from sidecar.store.journal import Journal
-from sidecar.store.session import Kept
 from tests.cli.conftest import Project
 from tests.store.samples import NOON, OTHER_RUN, RUN, answered, call, record
 
@@ -30,7 +29,7 @@ def recorded(project: Project) -> Project:
         if mode == "replay":
             refused = answered(call("nope"), '{"content":[],"isError":true}')
             missed = "unknown-tool: no recording has a call of git:nope"
-            session.add(Kept(refused, 0, 1_000_000, FIXTURE_MISS, missed=missed, replayed=True))
+            record(session, refused, error_code=FIXTURE_MISS, missed=missed, replayed=True)
         session.close(exit_code=0)
     journal.close()
     return project

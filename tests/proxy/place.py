@@ -143,6 +143,11 @@ class Place:
                 "SELECT state, exit_code FROM sessions WHERE run_id = ? ORDER BY id", [self.run]
             )
 
+    def session_runs(self) -> list[tuple[str, str]]:
+        """All sessions of the journal: server and run."""
+        with closing(Journal.open(str(self.journal))) as journal:
+            return journal.connection.rows("SELECT server, run_id FROM sessions ORDER BY id")
+
     def recorded(self) -> Cassette:
         """The cassette; there must be no warning about it."""
         loaded = cassettes.load(str(self.cassette))

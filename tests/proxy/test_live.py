@@ -415,7 +415,7 @@ def test_s12_a_server_that_ends_before_it_is_asked_is_told_at_the_first_question
             live = LiveServer(stage.wiring, over.set)
             live.start()
             assert over.wait(WAIT_SECONDS)
-            live.take(request(1, "ping"))
+            live.take([request(1, "ping")])
 
             message = "server 'raw' exited with code 3; its last words: gone"
             assert stage.client.message()["error"]["message"] == message
@@ -463,8 +463,8 @@ def test_a_journal_that_breaks_is_told_once_and_traffic_goes_on(
         session = stage.tape.session
         monkeypatch.setattr(session, "transaction", _raising(broken))
         for ident in range(3):
-            live.take(b'{"jsonrpc":"2.0","id":%d,"result":{}}\n' % ident)
-            live.take(request(ident, "ping"))
+            live.take([b'{"jsonrpc":"2.0","id":%d,"result":{}}\n' % ident])
+            live.take([request(ident, "ping")])
             assert stage.client.lines(2)
         live.finish(patient=True)
 
@@ -492,7 +492,7 @@ def test_s17_the_end_waits_for_a_client_that_reads_slowly(tmp_path: Path) -> Non
         live = LiveServer(stage.wiring, lambda: None)
         live.start()
         with ThreadPoolExecutor() as work:
-            work.submit(live.take, line).result(WAIT_SECONDS)
+            work.submit(live.take, [line]).result(WAIT_SECONDS)
             ending = work.submit(live.finish, patient=True)
             child = live._child
             assert child is not None
@@ -507,7 +507,7 @@ def test_what_was_open_at_the_end_is_known_to_be_unanswered(tmp_path: Path) -> N
     with closing(Stage(tmp_path, ["sh", "-c", "cat >/dev/null"])) as stage:
         live = LiveServer(stage.wiring, lambda: None)
         live.start()
-        live.take(call(1, "echo"))
+        live.take([call(1, "echo")])
         live.finish(patient=True)
 
         assert [row.state for row in stage.rows()] == ["unanswered"]

@@ -61,7 +61,7 @@ class Playing:
         self.playback = Playback(self.stage.wiring, tape, None)
 
     def ask(self, line: bytes) -> Any:
-        self.playback.take(line)
+        self.playback.take([line])
         return self.stage.client.message()
 
     def text(self, line: bytes) -> str:
@@ -115,7 +115,7 @@ def test_what_a_list_says_is_served_as_often_as_asked_for(play: Play) -> None:
 def test_j01_j04_an_id_comes_back_as_it_was_spelt(play: Play, ident: str) -> None:
     playing = play(COUNTS)
 
-    playing.playback.take(b'{"jsonrpc":"2.0","id":%b,"method":"ping"}\n' % ident.encode())
+    playing.playback.take([b'{"jsonrpc":"2.0","id":%b,"method":"ping"}\n' % ident.encode()])
 
     assert playing.stage.client.line() == (
         b'{"jsonrpc":"2.0","id":%b,"result":{}}' % ident.encode()
@@ -132,8 +132,8 @@ def test_j08_a_notification_gets_no_answer_and_uses_nothing_up(play: Play) -> No
     playing = play(COUNTS)
 
     params = {"name": "counter", "arguments": {"k": "a"}}
-    playing.playback.take(notification("tools/call", params))
-    playing.playback.take(notification("notifications/initialized"))
+    playing.playback.take([notification("tools/call", params)])
+    playing.playback.take([notification("notifications/initialized")])
 
     assert playing.stage.client.has_nothing()
     assert playing.text(call(1, "counter", {"k": "a"})) == "1"
@@ -168,7 +168,7 @@ def test_s02_blank_lines_are_skipped(play: Play) -> None:
     playing = play(COUNTS)
 
     for blank in (b"\n", b"   \n", b"\r\n"):
-        playing.playback.take(blank)
+        playing.playback.take([blank])
 
     assert playing.stage.client.has_nothing()
 
@@ -186,7 +186,7 @@ def test_j07_a_batch_is_answered_as_one(play: Play) -> None:
 def test_j07_a_batch_of_notifications_gets_no_answer(play: Play) -> None:
     playing = play(COUNTS)
 
-    playing.playback.take(b"[" + notification("x").strip() + b"]\n")
+    playing.playback.take([b"[" + notification("x").strip() + b"]\n"])
 
     assert playing.stage.client.has_nothing()
 
@@ -197,8 +197,8 @@ def test_j09_a_call_that_was_cancelled_is_not_answered_and_blocks_nothing(play: 
     )
     playing = play(cassette(taken_back, recorded_call("counter", "{}", "1")))
 
-    playing.playback.take(call(1, "slow", {}))
-    playing.playback.take(notification("notifications/cancelled", {"requestId": 1}))
+    playing.playback.take([call(1, "slow", {})])
+    playing.playback.take([notification("notifications/cancelled", {"requestId": 1})])
 
     assert playing.text(call(2, "counter", {})) == "1"
     assert playing.playback.drained(0)
@@ -227,7 +227,7 @@ def test_j11_what_the_server_asked_is_asked_again_and_the_answer_waits(
     question = playing.ask(call(1, "ask", {}))
     between = playing.ask(request(2, "tools/list"))
     assert playing.stage.client.has_nothing()
-    playing.playback.take(response("nobody-asked", {}))
+    playing.playback.take([response("nobody-asked", {})])
     assert playing.stage.client.has_nothing()
     answer = playing.ask(response(question["id"], {"anything": True}))
 
@@ -245,8 +245,10 @@ def test_j17_numbers_are_not_rounded(play: Play) -> None:
 
     near = playing.ask(call(1, "n", {"id": 9007199254740992}))
     playing.playback.take(
-        b'{"id":2,"method":"tools/call","params":{"name":"n",'
-        b'"arguments":{"id":9007199254740993.0}}}\n'
+        [
+            b'{"id":2,"method":"tools/call","params":{"name":"n",'
+            b'"arguments":{"id":9007199254740993.0}}}\n'
+        ]
     )
 
     assert near["result"] == MISS_RESULT

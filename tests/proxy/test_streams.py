@@ -7,10 +7,11 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, suppress
+from itertools import chain
 
 import pytest
 
-from sidecar.proxy.streams import Outlet, read_chunk, read_lines, say
+from sidecar.proxy.streams import Outlet, read_batches, read_chunk, say
 from sidecar.wire.framing import Oversized
 from tests.paths import PYTHON
 
@@ -52,17 +53,21 @@ def in_thread(work: ThreadPoolExecutor, outlet: Outlet, data: bytes) -> Future[b
 # --- reading
 
 
+def _lines(descriptor: int, max_bytes: int) -> Iterator[bytes | Oversized]:
+    return chain.from_iterable(read_batches(descriptor, max_bytes))
+
+
 def test_lines_come_with_their_ends_and_a_cut_one_is_made_whole(pipe: Pipe) -> None:
     os.write(pipe.write, b"one\n\ntwo\r\nthr")
     os.close(pipe.write)
 
     # What is written after it, like an error for another request, must not run into it.
-    assert list(read_lines(pipe.read, 100)) == [b"one\n", b"\n", b"two\r\n", b"thr\n"]
+    assert list(_lines(pipe.read, 100)) == [b"one\n", b"\n", b"two\r\n", b"thr\n"]
 
 
 def test_s04_a_line_written_byte_by_byte_is_one_line(pipe: Pipe) -> None:
     line = '{"text":"é🎉"}\n'.encode()
-    lines = read_lines(pipe.read, 100)
+    lines = _lines(pipe.read, 100)
 
     for index in range(len(line)):
         os.write(pipe.write, line[index : index + 1])
@@ -74,7 +79,7 @@ def test_a_line_over_the_ceiling_is_told_and_the_next_one_comes(pipe: Pipe) -> N
     os.write(pipe.write, b"x" * 11 + b"\n" + b"y" * 10 + b"\n" + b"z" * 12)
     os.close(pipe.write)
 
-    long, fits, rest = read_lines(pipe.read, 10)
+    long, fits, rest = _lines(pipe.read, 10)
 
     assert fits == b"y" * 10 + b"\n"
     assert (long, rest) == (

@@ -12,6 +12,7 @@ from sidecar.cassette.facts import Fact, Finished, Noted, Opened
 from sidecar.cassette.interaction import Interaction, Passage, Response
 from sidecar.errors import JournalError
 from sidecar.proxy.tape import agent_id_of
+from tests.proxy.place import until
 from tests.proxy.stage import WAIT_SECONDS, Stage
 
 DONE = Response("result", '{"content":[]}')
@@ -150,6 +151,27 @@ def test_facts_of_several_threads_are_all_written_once(stage: Stage) -> None:
     assert stage.interactions() == [
         called(number)._replace(response=DONE) for number in range(count)
     ]
+
+
+def test_a_replays_transaction_and_a_live_servers_flush_do_not_lock_each_other(
+    stage: Stage,
+) -> None:
+    stage.tape.queue(facts(0))
+    flush = threading.Thread(target=stage.tape.flush, daemon=True)
+
+    def replay() -> None:
+        with stage.tape.session.transaction():
+            flush.start()
+            until(stage.tape._lock.locked)
+            stage.tape.write(facts(1), 1)
+
+    playing = threading.Thread(target=replay, daemon=True)
+    playing.start()
+    playing.join(WAIT_SECONDS)
+    flush.join(WAIT_SECONDS)
+
+    assert (playing.is_alive(), flush.is_alive()) == (False, False)
+    assert len(stage.rows()) == 2
 
 
 # --- a journal that breaks

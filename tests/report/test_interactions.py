@@ -25,6 +25,12 @@ def result(text: str) -> Response:
         pytest.param(
             Interaction("git", "tools/call", '{"name":"log"}', None), "git:log", "{}", id="none"
         ),
+        pytest.param(
+            call('{"n":1}')._replace(args_match="ignore"),
+            "git:log",
+            '{"n":1} (ignore)',
+            id="R13 a call whose arguments do not matter",
+        ),
         pytest.param(surface("tools/list", None), "git tools/list", "", id="a list"),
         pytest.param(
             surface("initialize", '{"protocolVersion":"2025-11-25","capabilities":{}}'),

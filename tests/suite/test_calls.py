@@ -73,11 +73,24 @@ def test_rounds_without_a_state_go_on_with_the_newest_call_that_asked() -> None:
         [
             round_of_call(asks),
             round_of_call(asks),
+            call("trips:list"),
             round_of_call(text_result("second"), inputResponses={}),
         ]
     )
 
-    assert [one.is_unfinished for one in found] == [True, False]
+    assert [one.is_unfinished for one in found] == [True, False, False]
+
+
+def test_a_round_that_goes_on_with_no_known_call_is_a_call() -> None:
+    found = recorded_calls(
+        [
+            unanswered(round_of_call(ASKS)),
+            round_of_call(text_result("done")),
+            round_of_call(text_result("odd"), requestState="s9"),
+        ]
+    )
+
+    assert [one.is_unfinished for one in found] == [True, False, False]
 
 
 def test_a_call_whose_last_round_asks_for_input_is_unfinished() -> None:

@@ -214,6 +214,7 @@ def test_fixtures_that_the_only_mode_ignores_are_told() -> None:
 
 def test_v11_a_secret_that_is_left_is_told() -> None:
     """V11: a suite carries no secrets."""
+
     def unmasked(value: Json) -> Iterator[tuple[str, str]]:
         if "sk-123" in str(value):
             yield "/input", "an API key"

@@ -108,7 +108,11 @@ def test_listed_tools_are_those_of_all_pages() -> None:
 
 def test_a_list_that_is_none_lists_no_tools() -> None:
     broken = request("git", "tools/list", {"tools": "many"})
+    nameless = request("git", "tools/list", {"tools": ["log", {"name": 1}]})
+    listed = Interaction("git", "tools/list", "[]", Response("result", '{"tools":[]}'))
     refused = Interaction("git", "tools/list", None, Response("error", "{}"))
 
     assert listed_tools(surface(broken), "git") == frozenset()
+    assert listed_tools(surface(nameless), "git") == frozenset()
+    assert listed_tools(surface_of(recording(listed)), "git") == frozenset()
     assert listed_tools(surface(refused), "git") is None

@@ -1,7 +1,7 @@
 """Lines out of bytes, however the bytes are cut."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sidecar.wire.framing import MAX_MESSAGE_BYTES, LineBuffer, Oversized
@@ -9,24 +9,26 @@ from sidecar.wire.framing import MAX_MESSAGE_BYTES, LineBuffer, Oversized
 STREAMS = st.lists(st.sampled_from([b"\n", b"\r", b"a", b"{}", b"\xff", "é".encode(), b"x" * 9]))
 
 
-def fed(stream: bytes, cuts: list[int], ceiling: int) -> list[bytes | Oversized | None]:
+def fed(stream: bytes, sizes: list[int], ceiling: int) -> list[bytes | Oversized | None]:
+    """Feed the stream in chunks of these sizes, the rest at once."""
     buffer = LineBuffer(ceiling)
     lines: list[bytes | Oversized | None] = []
     start = 0
-    for cut in sorted(cuts):
-        lines += buffer.feed(stream[start:cut])
-        start = max(start, cut)
+    for size in sizes:
+        lines += buffer.feed(stream[start : start + size])
+        start += size
     lines += buffer.feed(stream[start:])
     return [*lines, buffer.rest()]
 
 
-@given(pieces=STREAMS, cuts=st.lists(st.integers(0, 200), max_size=20), ceiling=st.integers(1, 30))
+@given(pieces=STREAMS, sizes=st.lists(st.integers(0, 6), max_size=30), ceiling=st.integers(1, 12))
+@example(pieces=[b"abcdefgh"], sizes=[1] * 8, ceiling=3)
 def test_s04_where_the_bytes_are_cut_makes_no_difference(
-    pieces: list[bytes], cuts: list[int], ceiling: int
+    pieces: list[bytes], sizes: list[int], ceiling: int
 ) -> None:
     stream = b"".join(pieces)
 
-    assert fed(stream, cuts, ceiling) == fed(stream, [], ceiling)
+    assert fed(stream, sizes, ceiling) == fed(stream, [], ceiling)
 
 
 @given(pieces=STREAMS)
@@ -61,14 +63,19 @@ def test_s03_a_long_line_comes_whole(size: int) -> None:
 
 @pytest.mark.parametrize("chunk", [1, 3, 1000], ids=lambda chunk: f"{chunk} bytes a read")
 def test_s03_the_ceiling_is_the_last_size_that_passes(chunk: int) -> None:
-    stream = b"x" * 10 + b"\n" + b"y" * 11 + b"\nafter\n"
+    stream = b"x" * 10 + b"\n" + b"y" * 11 + b"\n" + b"z" * 12 + b"\nafter\n"
     buffer = LineBuffer(10)
 
     found = [
         line for at in range(0, len(stream), chunk) for line in buffer.feed(stream[at : at + chunk])
     ]
 
-    assert found == [b"x" * 10 + b"\n", Oversized(b"y" * 11, b"y" * 11, 11), b"after\n"]
+    assert found == [
+        b"x" * 10 + b"\n",
+        Oversized(b"y" * 11, b"y" * 11, 11),
+        Oversized(b"z" * 12, b"z" * 12, 12),
+        b"after\n",
+    ]
 
 
 @pytest.mark.parametrize("chunk", [1000, 4096, 100_000], ids=lambda chunk: f"{chunk} bytes a read")

@@ -144,8 +144,9 @@ def test_what_is_no_array_has_no_elements(text: str) -> None:
         '{"a":' + "[" * 100_000 + "]" * 99_999 + "}",
         '{"a":' + "[" * 100_000,
         '{"a":' + "[" * 100_000 + '"' + "]" * 100_000 + "}",
+        '{"a":' + "[" * 100_000 + "[{]}" + "]" * 100_000 + "}",
     ],
-    ids=["one bracket missing", "cut off", "an open string"],
+    ids=["one bracket missing", "cut off", "an open string", "brackets crossed"],
 )
 def test_what_nests_too_deep_to_be_read_still_has_to_close_its_brackets(text: str) -> None:
     with pytest.raises(NotJsonError):

@@ -1,0 +1,473 @@
+"""The labelled corpus: secrets within tool traffic, and what only looks like one.
+
+Everything is made from pieces with fixed seeds, so that no credential stands in the
+repository and every run sees the same ones.
+"""
+
+import base64
+import hashlib
+import json
+import random
+import string
+import urllib.parse
+import uuid
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+ALNUM = string.ascii_letters + string.digits
+URL_SAFE = ALNUM + "_-"
+HEX = "0123456789abcdef"
+UPPER = string.ascii_uppercase + "234567"
+CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+
+
+class Labelled(NamedTuple):
+    """A secret within a message.
+
+    Attributes:
+        kind: Of the secret.
+        place: Where in the message it is.
+        secret: What must be in nothing that is kept.
+        text: The message, or a part of it, JSON.
+    """
+
+    kind: str
+    place: str
+    secret: str
+    text: str
+
+
+class Harmless(NamedTuple):
+    """A message that holds no secret."""
+
+    kind: str
+    text: str
+
+
+def _take(source: random.Random, alphabet: str, count: int) -> str:
+    return "".join(source.choices(alphabet, k=count))
+
+
+def _b64url(value: object) -> str:
+    data = json.dumps(value).encode()
+    return base64.urlsafe_b64encode(data).decode().rstrip("=")
+
+
+def _jwt(source: random.Random) -> str:
+    head = _b64url({"alg": "RS256", "typ": "JWT"})
+    body = _b64url({"sub": source.randrange(10**9), "iat": source.randrange(10**9)})
+    return f"{head}.{body}." + _take(source, URL_SAFE, 86)
+
+
+def _pem(source: random.Random) -> str:
+    label = source.choice(["RSA ", "EC ", "", "OPENSSH ", "ENCRYPTED "]) + "PRIVATE KEY"
+    lines = [_take(source, ALNUM + "+/", 64) for _ in range(4)] + [_take(source, ALNUM, 20) + "=="]
+    return "\n".join([f"-----BEGIN {label}-----", *lines, f"-----END {label}-----"])
+
+
+Make = Callable[[random.Random], str]
+
+
+def _mark(mark: str, alphabet: str, count: int, end: str = "") -> Make:
+    return lambda source: "".join(mark.split("|")) + _take(source, alphabet, count) + end
+
+
+def _digits(source: random.Random, count: int) -> str:
+    return source.choice("123456789") + _take(source, string.digits, count - 1)
+
+
+# Told by their own shape, wherever they are. A `|` cuts a mark in two in this file only.
+SHAPES: dict[str, Make] = {
+    "AWS access key": _mark("AK|IA", UPPER, 16),
+    "AWS temporary key": _mark("AS|IA", UPPER, 16),
+    "GCP API key": _mark("AI|za", URL_SAFE, 35),
+    "GCP OAuth token": _mark("ya|29.", URL_SAFE, 120),
+    "GCP client secret": _mark("GOC|SPX-", URL_SAFE, 28),
+    "Azure client secret": lambda s: (
+        _take(s, ALNUM, 3) + _take(s, string.digits, 1) + "Q~" + _take(s, ALNUM, 34)
+    ),
+    "GitHub personal token": _mark("gh|p_", ALNUM, 36),
+    "GitHub app token": _mark("gh|s_", ALNUM, 36),
+    "GitHub fine-grained token": lambda s: (
+        "github" + "_pat_" + _take(s, ALNUM, 22) + "_" + _take(s, ALNUM, 59)
+    ),
+    "GitLab token": _mark("gl|pat-", URL_SAFE, 20),
+    "Slack bot token": lambda s: (
+        "xo" + "xb-" + _digits(s, 12) + "-" + _digits(s, 13) + "-" + _take(s, ALNUM, 24)
+    ),
+    "Slack user token": lambda s: (
+        "xo" + "xp-" + "-".join(_digits(s, 12) for _ in range(3)) + "-" + _take(s, HEX, 32)
+    ),
+    "Slack app token": lambda s: (
+        "xa" + "pp-1-A" + _take(s, UPPER, 10) + "-" + _digits(s, 13) + "-" + _take(s, HEX, 64)
+    ),
+    "Slack webhook": lambda s: (
+        "https://hooks.slack.com/services/"
+        f"T{_take(s, UPPER, 10)}/B{_take(s, UPPER, 10)}/{_take(s, ALNUM, 24)}"
+    ),
+    "Discord webhook": lambda s: (
+        f"https://discord.com/api/webhooks/{_digits(s, 18)}/{_take(s, URL_SAFE, 68)}"
+    ),
+    "Discord bot token": lambda s: (
+        base64.b64encode(_digits(s, 18).encode()).decode()
+        + "."
+        + _take(s, URL_SAFE, 6)
+        + "."
+        + _take(s, URL_SAFE, 38)
+    ),
+    "Stripe secret key": _mark("sk|_live_", ALNUM, 24),
+    "Stripe restricted key": _mark("rk|_live_", ALNUM, 99),
+    "Stripe webhook secret": _mark("wh|sec_", ALNUM, 32),
+    "OpenAI key": lambda s: (
+        "sk" + "-" + _take(s, ALNUM, 20) + "T3Blbk" + "FJ" + _take(s, ALNUM, 20)
+    ),
+    "OpenAI project key": _mark("sk|-proj-", URL_SAFE, 120),
+    "Anthropic key": _mark("sk|-ant-api03-", URL_SAFE, 93, "AA"),
+    "OpenRouter key": _mark("sk|-or-v1-", HEX, 64),
+    "npm token": _mark("np|m_", ALNUM, 36),
+    "PyPI token": _mark("py|pi-AgEIcHlwaS5vcmc", URL_SAFE, 120),
+    "SendGrid key": lambda s: "S" + "G." + _take(s, URL_SAFE, 22) + "." + _take(s, URL_SAFE, 43),
+    "Twilio API key": _mark("S|K", HEX, 32),
+    "Telegram bot token": lambda s: f"{_digits(s, 10)}:A" + "A" + _take(s, URL_SAFE, 33),
+    "JWT": _jwt,
+    "private key": _pem,
+    "Hugging Face token": _mark("h|f_", string.ascii_letters, 34),
+    "DigitalOcean token": _mark("do|p_v1_", HEX, 64),
+    "Shopify token": _mark("sh|pat_", HEX, 32),
+    "Databricks token": _mark("da|pi", HEX, 32),
+    "Vault token": _mark("hv|s.", URL_SAFE, 90),
+    "Docker Hub token": _mark("dc|kr_pat_", URL_SAFE, 27),
+    "Atlassian token": _mark("AT|ATT3xFfGF0", URL_SAFE, 170, "=6AB3C1D9"),
+    "Linear key": _mark("li|n_api_", ALNUM, 40),
+    "Notion token": _mark("nt|n_", ALNUM, 46),
+    "Groq key": _mark("gs|k_", ALNUM, 52),
+    "Grafana token": lambda s: "gl" + "sa_" + _take(s, ALNUM, 32) + "_" + _take(s, HEX, 8),
+    "bearer token": lambda s: "Bearer " + _take(s, URL_SAFE, 43),
+    "basic credentials": lambda s: (
+        "Basic " + base64.b64encode(f"svc-user:{_take(s, ALNUM + '!$', 18)}".encode()).decode()
+    ),
+    "password in a URL": lambda s: (
+        f"postgresql://app:{_take(s, ALNUM + '!%$', 16)}@db.internal:5432/orders"
+    ),
+}
+
+
+def secret_of(kind: str, made: str) -> str:
+    """Return the part of what a maker made that is the secret itself."""
+    if kind in ("Slack webhook", "Discord webhook"):
+        return made.rpartition("/")[2]
+    if kind in ("bearer token", "basic credentials"):
+        return made.partition(" ")[2]
+    if kind == "Telegram bot token":
+        return made.partition(":")[2]
+    if kind == "password in a URL":
+        return made.partition("://app:")[2].partition("@")[0]
+    if kind == "private key":
+        return made.split("\n")[2]
+    return made
+
+
+def _text(text: str) -> object:
+    return {"content": [{"type": "text", "text": text}], "isError": False}
+
+
+def _coloured(secret: str) -> str:
+    return f"\x1b[1;33m{secret}\x1b[0m"
+
+
+PLACES: dict[str, Callable[[str], object]] = {
+    "a tool's text": lambda s: _text(f"Created. Use {s} from now on; it is shown once."),
+    "a log line": lambda s: _text(f"2026-03-01T10:00:00Z INFO client up ({s}) in 12 ms\nready"),
+    "JSON within a string": lambda s: _text(json.dumps({"id": 7, "note": s, "ok": True}, indent=2)),
+    "JSON twice within strings": lambda s: _text(json.dumps({"body": json.dumps({"value": s})})),
+    "arguments": lambda s: {"name": "http_get", "arguments": {"url": "https://x.test", "with": s}},
+    "an error's message": lambda s: {"code": -32000, "message": f"401 for {s!s}: rejected"},
+    "an error's data": lambda s: {"code": -32000, "message": "no", "data": {"tried": [s, 1, None]}},
+    "a member's name": lambda s: {"structuredContent": {"seen": {s: 3, "other": 1}}},
+    "the beginning of a line": lambda s: _text(f"found:\n{s}\n\tnext line"),
+    "Markdown": lambda s: _text(f"| name | value |\n|---|---|\n| main | `{s}` |"),
+    "colours of a terminal": lambda s: _text(_coloured(s)),
+    "a description in a schema": lambda s: {
+        "tools": [{"name": "t", "inputSchema": {"type": "object", "description": f"e.g. {s}"}}]
+    },
+}
+
+# Told by the name before them; `S` stands for the secret.
+NAMED: dict[str, list[str]] = {
+    "a member": [
+        '{"api_key": "S"}', '{"apiKey": "S", "q": "x"}', '{"x-api-key": "S"}',
+        '{"auth": {"user": "a", "password": "S"}}', '{"clientSecret": "S"}',
+        '{"data": {"access_token": "S", "expires_in": 3600}}', '{"refreshToken": "S"}',
+        '{"Authorization": "Token S"}', '{"headers": {"X-Auth-Token": "S"}}',
+        '{"AWS_SECRET_ACCESS_KEY": "S"}', '{"private_key": "S"}', '{"db.passwd": "S"}',
+        '{"session_token": "S"}', '{"credentials": {"secret": "S"}}', '{"webhookSecret": "S"}',
+        '{"SecretString": "S"}', '{"encryption_key": "S"}', '{"api_keys": ["S"]}',
+    ],
+    "a cookie": [
+        '{"cookie": "sid=S"}', '{"cookies": {"sid": "S"}}', '{"Set-Cookie": ["sid=S; Path=/"]}',
+        '{"text": "> Cookie: theme=dark; sid=S\\n> Accept: */*"}',
+    ],
+    "name and value": [
+        '{"env": [{"name": "API_KEY", "value": "S"}]}',
+        '{"headers": [{"value": "S", "name": "Authorization"}]}',
+        '{"vars": [{"key": "DB_PASSWORD", "type": "plain", "value": "S"}]}',
+    ],
+    "a command line": [
+        '{"args": ["serve", "--api-key", "S"]}', '{"args": ["--token=S", "-v"]}',
+        '{"cmd": "srv --api-key S --verbose"}', '{"cmd": "curl -u admin:S https://x.test"}',
+        '{"cmd": "curl -H \\"X-Api-Key: S\\" https://x.test"}',
+        '{"cmd": "docker run -e API_KEY=S img"}', '{"argv": ["x", "--db-password", "S", "run"]}',
+    ],
+    "a settings file": [
+        '{"text": "PORT=80\\nDB_PASSWORD=S\\nDEBUG=1"}', '{"text": "export OPENAI_API_KEY=\\"S\\""}',
+        '{"text": "db:\\n  user: app\\n  password: S\\n"}',
+        '{"text": "[default]\\naws_secret_access_key = S\\n"}',
+        '{"text": "password = \\"S\\" # local"}', '{"text": "<server><password>S</password></server>"}',
+        '{"text": "<add key=\\"ApiKey\\" value=\\"S\\" />"}',
+        '{"text": "Server=db;Database=x;Password=S;Timeout=5"}',
+        '{"text": "AccountName=x;AccountKey=S;EndpointSuffix=core"}',
+    ],
+    "source code": [
+        '{"text": "client = Client(api_key=\\"S\\", timeout=3)"}',
+        '{"text": "const config = { apiKey: \'S\', region: \'eu\' };"}',
+        '{"text": "os.environ[\\"API_KEY\\"] = \\"S\\""}',
+        '{"text": "requests.get(url, headers={\'Authorization\': \'Bearer S\'})"}',
+    ],
+    "a log": [
+        '{"text": "login failed: password=S user=ann"}', '{"text": "token=S expires=3600"}',
+        '{"text": "api key: S"}', '{"text": "> Authorization: Bearer S\\n> Host: x"}',
+        '{"text": "got {\\"access_token\\": \\"S\\", \\"ttl\\": 5} from auth"}',
+        '{"text": "Client Secret: S (copy it now)"}',
+        '{"text": "{\'password\': \'S\', \'user\': \'ann\'}"}',
+    ],
+    "a URL's query": [
+        '{"url": "https://x.test/cb?access_token=S&state=1"}',
+        '{"url": "https://x.test/?api_key=S"}', '{"body": "grant_type=password&password=S"}',
+        '{"url": "https://x.blob.test/c?sv=2024&sig=S&se=2026"}',
+        '{"url": "https://s3.test/b/k?X-Amz-Signature=S"}',
+    ],
+}  # fmt: skip
+VALUES_A_TEMPLATE = 2
+
+
+def _values(source: random.Random) -> Iterator[str]:
+    """Make values that no shape tells: only the name before them does."""
+    yield _take(source, ALNUM, 12) + "7x" + _take(source, ALNUM, 8)
+    yield _take(source, HEX, 31) + "a"
+
+
+def secrets() -> list[Labelled]:
+    """Return the secrets: every shape in every place, and every template of a name."""
+    found = []
+    for kind, make in SHAPES.items():
+        for place, message in PLACES.items():
+            made = make(random.Random(f"{kind} in {place}"))
+            text = json.dumps(message(made))
+            found.append(Labelled(kind, place, secret_of(kind, made), text))
+    for kind, templates in NAMED.items():
+        for template in templates:
+            for value in _values(random.Random(template)):
+                found.append(
+                    Labelled(
+                        kind,
+                        template,
+                        value,
+                        template.replace("S", value, 1)
+                        if template.count("S") == 1
+                        else _filled(template, value),
+                    )
+                )
+    return found
+
+
+def _filled(template: str, value: str) -> str:
+    # The `S` that stands alone: not one within a name such as `SecretString`.
+    parts = [part for mark in "\"'=:; (>" for part in (f"{mark}S",)]
+    for part in parts:
+        at = template.rfind(part)
+        after = template[at + 2 : at + 3]
+        if at >= 0 and not after.isalnum() and after not in "_-":
+            return template[: at + 1] + value + template[at + 2 :]
+    raise AssertionError(template)
+
+
+def _png(source: random.Random, size: int) -> str:
+    head = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR"
+    return base64.b64encode(head + source.randbytes(size)).decode()
+
+
+def _uuid(source: random.Random) -> str:
+    return str(uuid.UUID(int=source.getrandbits(128), version=4))
+
+
+def _sha(name: str, source: random.Random) -> str:
+    return hashlib.new(name, source.randbytes(8)).hexdigest()
+
+
+# What a value may look like without being a secret.
+VALUES: dict[str, Make] = {
+    "UUID": _uuid,
+    "UUID without hyphens": lambda s: _uuid(s).replace("-", ""),
+    "MD5": lambda s: _sha("md5", s),
+    "SHA-1": lambda s: _sha("sha1", s),
+    "SHA-256": lambda s: _sha("sha256", s),
+    "SHA-512": lambda s: _sha("sha512", s),
+    "ULID": lambda s: "01" + _take(s, CROCKFORD, 24),
+    "KSUID": lambda s: "2" + _take(s, ALNUM, 26),
+    "object id": lambda s: _take(s, HEX, 24),
+    "image digest": lambda s: f"registry.test/app@sha256:{_sha('sha256', s)}",
+    "subresource hash": lambda s: "sha512-" + base64.b64encode(s.randbytes(64)).decode(),
+    "temporary path": lambda s: f"/tmp/tmp{_take(s, 'abcdefgh0123456789_', 8)}/out-{_uuid(s)}.json",
+    "path": lambda s: f"/home/user/src/token_store/{_take(s, string.ascii_lowercase, 9)}/secrets.py",
+    "Windows path": lambda s: f"C:\\Users\\ann\\AppData\\Local\\keys\\{_take(s, ALNUM, 20)}.log",
+    "slug": lambda s: f"task-force-{_take(s, string.ascii_lowercase, 9)}-risk-review-2026",
+    "locale slug": lambda s: f"sk-{_take(s, string.ascii_lowercase, 8)}-translation-keys-v2",
+    "identifier": lambda s: f"max_{_take(s, string.ascii_lowercase, 8)}_tokens_per_request_v3",
+    "price": lambda s: f"${s.randrange(10**6):,}.{s.randrange(100):02}",
+    "phone number": lambda s: f"+49 30 {s.randrange(10**7):07}",
+    "time": lambda s: f"2026-0{s.randrange(1, 9)}-1{s.randrange(9)}T10:{s.randrange(10, 59)}:00Z",
+    "version": lambda s: f"v{s.randrange(9)}.{s.randrange(99)}.{s.randrange(99)}-rc.1+build.{_take(s, HEX, 8)}",
+    "ARN": lambda s: f"arn:aws:secretsmanager:eu-west-1:{_digits(s, 12)}:secret:app-{_take(s, ALNUM, 6)}",
+    "e-mail address": lambda s: f"{_take(s, string.ascii_lowercase, 9)}.basic@auth.example.test",
+    "URL": lambda s: f"https://token.example.test:8443/@scope/pkg/{_uuid(s)}?page={s.randrange(9)}&key=PROJ-{s.randrange(99)}",
+    "ssh URL": lambda s: f"ssh://git@code.example.test:2222/{_take(s, string.ascii_lowercase, 9)}.git",
+    "commit link": lambda s: f"https://code.example.test/o/r/commit/{_sha('sha1', s)}#L{s.randrange(99)}",
+    "call id": lambda s: f"call_{_take(s, ALNUM, 24)}",
+    "completion id": lambda s: f"chatcmpl-{_take(s, ALNUM, 29)}",
+    "customer id": lambda s: f"cus_{_take(s, ALNUM, 14)}",
+    "payment id": lambda s: f"pi_{_take(s, ALNUM, 24)}",
+    "publishable key": lambda s: "pk" + f"_live_{_take(s, ALNUM, 24)}",
+    "account SID": lambda s: f"AC{_take(s, HEX, 32)}",
+    "node id": lambda s: base64.b64encode(f"04:User{s.randrange(10**7)}".encode()).decode(),
+    "cursor": lambda s: base64.b64encode(f'{{"offset":{s.randrange(999)}}}'.encode()).decode(),
+    "entity tag": lambda s: f'W/"{_take(s, HEX, 32)}"',
+    "trace context": lambda s: f"00-{_take(s, HEX, 32)}-{_take(s, HEX, 16)}-01",
+    "public key": lambda s: f"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI{_take(s, ALNUM, 43)} ann@host",
+    "certificate": lambda s: (
+        f"-----BEGIN CERTIFICATE-----\nMII{_take(s, ALNUM, 60)}\n-----END CERTIFICATE-----"
+    ),
+    "colour": lambda s: f"#{_take(s, HEX, 6)}",
+    "search query": lambda s: f"basic authentication bearer of bad news {s.randrange(99)}",
+}  # fmt: skip
+HARMLESS_EACH = 8
+
+# Whole messages with names that speak of secrets, or sound like it.
+TRAFFIC = [
+    '{"max_tokens": 4096, "page_token": "CAUQAA", "next_page_token": "abc123def456"}',
+    '{"usage": {"input_tokens": 12, "output_tokens": 3, "cached_tokens": 0, "token_count": 15}}',
+    '{"_meta": {"progressToken": "tok-1"}, "name": "t", "arguments": {}}',
+    '{"progressToken": 7, "progress": 1, "total": 3, "message": "reading token 3 of 9"}',
+    '{"author": "bob7", "secretary": "alice8", "tokenizer": "bpe50k", "keyboard": "us101"}',
+    '{"key": "PROJ-1234567", "primary_key": "id12345678", "sort_key": "created_at_2"}',
+    '{"secret_name": "prod-db-1", "secretArn": "x", "password_hint": "dog1", "token_type": "bearer"}',
+    '{"has_password": true, "password": null, "token": "", "secret": false, "otp": 0}',
+    '{"api_key": "${API_KEY}", "token": "{{ token }}", "password": "<your password>"}',
+    '{"authorization": "Bearer ${TOKEN}", "secret": "********", "x-api-key": "$API_KEY"}',
+    '{"public_key": "abc123", "idempotency_key": "k-1", "cache_key": "u:1", "foreign_key": "f1"}',
+    '{"stop_token": "</s>", "eos_token": "<|end|>", "pad_token": "[PAD]", "sep_token": "[SEP]"}',
+    '{"password_policy": {"min": 8}, "reset_password_url": "https://x.test/r", "keys": ["a1", "b2"]}',
+    '{"continuationToken": "eyJvZmZzZXQiOjF9", "nextToken": "AAAA1111", "syncToken": "CPDAlvWDx70C"}',
+    '{"cursor": "eyJvZmZzZXQiOjEwMH0=", "nextCursor": "b2Zmc2V0OjEw"}',
+    '{"pwd": "/home/ann/project", "env": {"PWD": "/srv/app1", "HOME": "/root"}}',
+    '{"text": "the password: must be at least 8 characters"}',
+    '{"text": "token: the token to use\\nsecret: see section 4.2\\npassword: required"}',
+    '{"text": "def login(password: str, api_key: str = None, token: Optional[str] = None):"}',
+    '{"text": "api_key=os.environ[\\"API_KEY\\"], token=get_token(), secret=settings.SECRET"}',
+    '{"text": "usage: srv [--token TOKEN] [--password PASSWORD]\\n  --api-key KEY  the key"}',
+    '{"text": "Use --password to set it, and --token for the rest."}',
+    '{"text": "if token == \\"abc\\": pass\\nconst token = req.headers.token;"}',
+    '{"text": "password: process.env.DB_PASSWORD,\\n  apiKey: config.apiKey"}',
+    '{"text": "interface A { password: string; token?: string; secret: Buffer }"}',
+    '{"text": "self.token = token\\npassword = password or None\\nsecret = client_secret"}',
+    '{"text": "access_token: <your access token>\\napiKey: YOUR_API_KEY"}',
+    '{"text": "Cookies: we use cookies. cookie: chocolate chip"}',
+    '{"text": "env:\\n  - name: DB_PASSWORD\\n    valueFrom:\\n      secretKeyRef: {name: db, key: password}"}',
+    '{"text": "password: ${{ secrets.DB_PASSWORD }}\\ntoken: $(TOKEN)"}',
+    '{"text": "Authorization: required. The authorization: header is missing"}',
+    '{"text": "SELECT token, password FROM users WHERE secret = ? AND key = :key"}',
+    '{"text": "Bearer token required; WWW-Authenticate: Bearer error=\\"invalid_token\\""}',
+    '{"text": "Basic functionality works; basically, Basic support is there"}',
+    '{"text": "tokens=1024 tokens_per_second=55.2 token_limit=8000 num_tokens=12"}',
+    '{"text": "curl -sS -o out.json https://x.test/a:b -H \\"Accept: text/html\\""}',
+    '{"text": "secret: arn:aws:secretsmanager:eu:1:secret:x\\ntoken: /var/run/secrets/token"}',
+    '{"text": "Enter your password: \\nPassword: \\npassword: ********"}',
+    '{"name": "API_KEY", "required": true, "value": null, "description": "the key of the API"}',
+    '{"name": "color", "value": "red1234567"}',
+    '{"token": {"type": "string", "description": "A token"}, "password": {"$ref": "#/x"}}',
+]
+
+SCHEMAS = [
+    {"type": "object", "properties": {"api_key": {"type": "string"}, "token": {"type": "string"}}},
+    {
+        "type": "object",
+        "required": ["password", "client_secret"],
+        "properties": {
+            "password": {"type": "string", "description": "api_key=abc123 is an example"},
+            "client_secret": {"anyOf": [{"type": "string"}, {"type": "null"}], "default": None},
+            "nested": {"type": "object", "properties": {"authorization": {"$ref": "#/$defs/a"}}},
+        },
+        "$defs": {"a": {"type": "string", "enum": ["basic", "bearer"]}, "secret": {}},
+    },
+    {"type": "array", "items": {"type": "object", "properties": {"cookie": True}}},
+]
+
+
+def harmless() -> list[Harmless]:
+    """Return the look-alikes: values in several places, whole messages, schemas, images."""
+    found = []
+    for kind, make in VALUES.items():
+        for index in range(HARMLESS_EACH):
+            value = make(random.Random(f"{kind} {index}"))
+            message = _HARMLESS_PLACES[index % len(_HARMLESS_PLACES)](value)
+            found.append(Harmless(kind, json.dumps(message, ensure_ascii=index % 2 == 0)))
+    found += [Harmless("traffic", text) for text in TRAFFIC]
+    for schema in SCHEMAS:
+        found.append(
+            Harmless("schema", json.dumps({"tools": [{"name": "t", "inputSchema": schema}]}))
+        )
+        found.append(Harmless("schema", json.dumps({"requestedSchema": schema, "message": "?"})))
+        found.append(Harmless("schema", json.dumps({"text": json.dumps(schema, indent=2)})))
+    for size in (100, 1000, 10_000, 50_000):
+        image = _png(random.Random(size), size)
+        block = {"type": "image", "mimeType": "image/png", "data": image}
+        found.append(Harmless("image", json.dumps({"content": [block]})))
+        resource = {"uri": "file:///a.png", "mimeType": "image/png", "blob": image}
+        found.append(Harmless("image", json.dumps({"contents": [resource]})))
+        found.append(
+            Harmless("image", json.dumps({"html": f"<img src='data:image/png;base64,{image}'>"}))
+        )
+    return found
+
+
+_HARMLESS_PLACES: list[Callable[[str], object]] = [
+    lambda value: {"id": value, "author": "ann"},
+    lambda value: _text(f"Found {value} in 3 ms."),
+    lambda value: _text(json.dumps({"ref": value, "key": value})),
+    lambda value: {"arguments": {"q": value, "list": [value, value]}},
+    lambda value: _text(f"line one\n{value}\n\tindented"),
+    lambda value: {"message": f"no such object: {value}", "code": -32602},
+    lambda value: _text(f"- `{value}`\n- **{value}**"),
+    lambda value: {value: {"count": 1}},
+]
+
+
+def encodings(value: str) -> dict[str, str]:
+    """Return the ways in which a known value may be written."""
+    raw = value.encode()
+    return {
+        "raw": value,
+        "percent": urllib.parse.quote(value, safe=""),
+        "percent, slashes kept": urllib.parse.quote(value),
+        "percent, small": urllib.parse.quote(value, safe="").lower(),
+        "percent, twice": urllib.parse.quote(urllib.parse.quote(value, safe=""), safe=""),
+        "form": urllib.parse.quote_plus(value),
+        "JSON": json.dumps(value)[1:-1],
+        "JSON, readable": json.dumps(value, ensure_ascii=False)[1:-1],
+        "JSON, slashes escaped": json.dumps(value)[1:-1].replace("/", "\\/"),
+        "JSON within JSON": json.dumps(json.dumps(value))[1:-1],
+        "basic, one alignment": base64.b64encode(b"u:" + raw).decode(),
+        "basic, another": base64.b64encode(b"us:" + raw).decode(),
+        "basic, the third": base64.b64encode(b"usr:" + raw + b"!").decode(),
+        "base64url": base64.urlsafe_b64encode(b"<<??" + raw).decode().rstrip("="),
+        "HTML": value.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;"),
+    }
