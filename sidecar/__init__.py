@@ -14,8 +14,13 @@ if TYPE_CHECKING:
     from sidecar.errors import SidecarError
     from sidecar.grading.public import grade
     from sidecar.proxy.in_process import CassetteServer
-    from sidecar.store.public import load_cassette, load_events, load_suite
-    from sidecar.store.public import save_cassette, save_suite
+    from sidecar.store.public import (
+        load_cassette,
+        load_events,
+        load_suite,
+        save_cassette,
+        save_suite,
+    )
     from sidecar.suite.model import AgentEvalSuite
     from sidecar.suite.summary import EvalSummary
 

@@ -41,8 +41,6 @@ DEFAULT_AGENT_ID = "agent"
 EVAL_MODE = "eval"
 """The mode of an evaluation's own run in the journal."""
 
-_OFFLINE_MODES = frozenset({"golden", "rubric", "adversarial", "regression"})
-
 
 class Watcher(Protocol):
     """Whom an evaluation tells how far it is."""
@@ -104,7 +102,7 @@ class Evaluation:
 def refuse_unrunnable(
     suite: AgentEvalSuite, *, live_servers: Iterable[str], name: str, has_judge: bool = False
 ) -> None:
-    """Refuse what cannot be run here, before anything is started (R49).
+    """Refuse what cannot be run here, before anything is started.
 
     Args:
         suite: The suite.
@@ -115,12 +113,6 @@ def refuse_unrunnable(
     Raises:
         SuiteError: Naming the task and the field.
     """
-    if not _OFFLINE_MODES.intersection(suite.modes):
-        raise SuiteError(
-            "the suite is for mode live-shadow alone, which is not implemented",
-            place=f"{name} /modes",
-            hint="run it with the modes golden or regression",
-        )
     live = frozenset(live_servers)
     for index, task in enumerate(suite.tasks):
         if task.expected.kind == "rubric" and not has_judge:
@@ -233,8 +225,7 @@ class _Log:
             suite_id=suite.suite_id,
             suite_version=suite.version,
             task_count=len(suite.tasks),
-            # Fixtures serve every task here, which live-shadow would ignore (R40).
-            modes=tuple(mode for mode in suite.modes if mode in _OFFLINE_MODES),
+            modes=suite.modes,
             baseline_run_id=baseline.run_id if baseline else None,
             trial_count=count if count > 1 else None,
         )

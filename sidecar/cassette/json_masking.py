@@ -12,8 +12,8 @@ from typing import NamedTuple, TypeAlias
 
 from sidecar.cassette.json_layout import COMPACT, dump, layout_of, load
 from sidecar.cassette.json_schemas import MAPS, WHOLE, is_map_of_schemas, is_schema
-from sidecar.cassette.masking import Place, Span, mask
-from sidecar.cassette.secret_names import NameKind, folded, name_kind
+from sidecar.cassette.masking import Masked, Place, Span, mask
+from sidecar.cassette.secret_names import FOLDERS, NameKind, folded, name_kind
 from sidecar.cassette.secret_values import SCHEME, is_masked, is_reference
 from sidecar.wire.json_text import JsonValue
 
@@ -35,6 +35,10 @@ class Part(IntEnum):
     PLAIN = Kind.NAMES
 
 
+def _always(_: bytes) -> bool:
+    return True
+
+
 class Finder(NamedTuple):
     """Looks for secrets in a text.
 
@@ -42,13 +46,13 @@ class Finder(NamedTuple):
         kind: What it looks for.
         gates: One of these is in every text of which `spans` finds a secret.
         spans: Finds them in a text's UTF-8 bytes.
-        tokens: The secrets themselves, where it looks for these only.
+        explains: Tells of a JSON text whether the spans in it are all that is to be masked.
     """
 
     kind: Kind
     gates: tuple[str, ...]
     spans: Callable[[bytes], Iterable[Span]]
-    tokens: tuple[bytes, ...] = ()
+    explains: Callable[[bytes], bool] = _always
 
 
 class Sought(NamedTuple):
@@ -70,13 +74,12 @@ class Sought(NamedTuple):
 _PROTOCOL = frozenset(("progressToken", "traceparent", "tracestate"))
 _PROTOCOL_PREFIX = "io.modelcontextprotocol/"
 _CONTENT = frozenset(("data", "blob"))
-_FOLDERS = frozenset(("pwd", "oldpwd"))  # a shell's names of its working folder
 _LABELS = ("name", "key", "Name", "Key")
 _VALUES = frozenset(("value", "Value"))
 _MIN_NUMBER = 100  # smaller ones are no passwords
-_MAX_ROUNDS = 4  # a mask may lay bare another secret, hardly ever a third
 _JSON_ENDS = {"{": "}", "[": "]", '"': '"'}
 _SPACE = " \t\r\n"
+_LARGE_CHARS = 524288  # from here on, secrets are masked where they stand if that will do
 _CLOSING = re.compile(rb'\\+"')
 _ABSOLUTE = re.compile(r"[/~]|[A-Za-z]:\\|\\\\")
 # Parts of a text that only a walk tells apart.
@@ -100,10 +103,12 @@ class Sweep:
 
     Attributes:
         masked: How many values were masked.
+        touching: Whether a mask touches what may be another secret, laid bare by it.
     """
 
     def __init__(self, sought: Sought, place: Place) -> None:
         self.masked = 0
+        self.touching = False
         self.place = place
         self._sought = sought
         self._finders = {
@@ -118,6 +123,9 @@ class Sweep:
 
     def json_text(self, text: str) -> str:
         """Mask the secrets of a JSON text; the same object if there are none."""
+        spliced = self._spliced(text) if len(text) >= _LARGE_CHARS else None
+        if spliced is not None:
+            return spliced
         try:
             value = load(text)
             masked = self._value(value, Part.PLAIN)
@@ -125,7 +133,7 @@ class Sweep:
         except (ValueError, RecursionError):
             return self._plain(text, Part.PLAIN)
 
-    def spliced(self, text: str) -> str | None:
+    def _spliced(self, text: str) -> str | None:
         """Mask secrets where they stand in a JSON text, without reading it.
 
         Returns:
@@ -139,8 +147,10 @@ class Sweep:
         spans = [span for finder in self._sought.finders for span in finder.spans(data)]
         if not all(_is_plain(data, span) for span in spans):
             return None
+        if not all(finder.explains(data) for finder in self._sought.finders):
+            return None
         masked = mask(data, spans, self.place)
-        self.masked += masked.masks
+        self._note(masked)
         return masked.data.decode("utf-8", "surrogatepass") if masked.masks else text
 
     def spans(self, text: str) -> list[Span]:
@@ -169,14 +179,16 @@ class Sweep:
         finders = [
             finder for finder in self._finders[part] if any(gate in text for gate in finder.gates)
         ]
-        before = self.masked
-        for _ in range(_MAX_ROUNDS):
-            spans = (span for finder in finders for span in finder.spans(data))
-            data, masks, touching = mask(data, spans, self.place)
-            self.masked += masks
-            if not touching:
-                break
-        return text if self.masked == before else data.decode("utf-8", "surrogatepass")
+        spans = (span for finder in finders for span in finder.spans(data))
+        masked = mask(data, spans, self.place)
+        if not masked.masks:
+            return text
+        self._note(masked)
+        return masked.data.decode("utf-8", "surrogatepass")
+
+    def _note(self, masked: Masked) -> None:
+        self.masked += masked.masks
+        self.touching = self.touching or masked.touching
 
     def _value(self, value: JsonValue, part: Part) -> JsonValue:
         kind = type(value)
@@ -257,7 +269,7 @@ class Sweep:
 
     def _secret_handle(self, name: str) -> Handle | None:
         kind = self._kind(name)
-        if folded(name) in _FOLDERS:
+        if folded(name) in FOLDERS:
             return lambda item, _: self._folder(item, kind)
         if kind is not NameKind.NONE:
             return lambda item, _: self._secret(item, kind)

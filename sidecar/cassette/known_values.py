@@ -25,6 +25,8 @@ _MAX_SPELLING_BYTES = 24  # of one byte of a value: `\\\\\\\\u00e9`, `%25252F`
 _MAX_RUN_BYTES = 1024  # a longer base64 text is a document: only the value in it is masked
 _STAR = b"*"
 
+# In JSON the letter before may be that of an escape.
+_WORD_START = rb"(?:(?<![A-Za-z0-9])|(?<=\\[nrtbf])|(?<=\\u[0-9a-fA-F]{4}))"
 _ALNUM = re.compile(rb"[A-Za-z0-9]+")
 _BASE64 = rb"(?:[A-Za-z0-9+_-]|\\*/|%2[bBfF])*"
 _BASE64_BEFORE = re.compile(_BASE64 + rb"\Z")
@@ -134,7 +136,7 @@ def _forms(value: str) -> Iterator[Needle]:
     raw = value.encode("utf-8", "surrogatepass")
     spelt = b"".join(map(_spellings, value))
     if len(value) < _WHOLE_WORD_CHARS:
-        spelt = rb"(?<![A-Za-z0-9])" + spelt + rb"(?![A-Za-z0-9])"
+        spelt = _WORD_START + spelt + rb"(?![A-Za-z0-9])"
     yield _needle(raw, spelt, raw, -1)
     if len(raw) >= _MIN_BASE64_BYTES:
         for alignment, first in enumerate(_FIRST_CHAR):

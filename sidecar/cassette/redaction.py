@@ -12,7 +12,7 @@ Both sides of a comparison go through here, so a secret that changed still match
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from sidecar.cassette.json_masking import Finder, Kind, Sought, Sweep
 from sidecar.cassette.known_values import KnownValues
@@ -34,7 +34,7 @@ from sidecar.cassette.secret_shapes import places_of, tokens_in
 
 __all__ = ["Redactor", "Renumberer", "renumber", "secret_environment", "unify"]
 
-_LARGE_CHARS = 524288  # from here on, secrets are masked where they stand if that will do
+_MAX_ROUNDS = 4  # a mask may lay bare another secret; hardly ever a third
 
 
 class Redactor:
@@ -82,14 +82,7 @@ class Redactor:
             mostly keeps its spelling.) What is no JSON, or is nested too deep to be read,
             is masked as a plain text.
         """
-        sweep = self._sweep(text)
-        if sweep is None:
-            return text
-        masked = sweep.spliced(text) if len(text) >= _LARGE_CHARS else None
-        if masked is None:
-            masked = sweep.json_text(text)
-        self.masked += sweep.masked
-        return masked
+        return self._masked(text, Sweep.json_text)
 
     def plain(self, text: str) -> str:
         """Mask the secrets of a text that is not JSON as a whole, or may be.
@@ -100,12 +93,18 @@ class Redactor:
         Returns:
             The same object if nothing is masked.
         """
-        sweep = self._sweep(text)
-        if sweep is None:
-            return text
-        masked = sweep.text(text)
-        self.masked += sweep.masked
-        return masked
+        return self._masked(text, Sweep.text)
+
+    def _masked(self, text: str, mask: Callable[[Sweep, str], str]) -> str:
+        for _ in range(_MAX_ROUNDS):
+            sweep = self._sweep(text)
+            if sweep is None:
+                break
+            text = mask(sweep, text)
+            self.masked += sweep.masked
+            if not sweep.touching:
+                break
+        return text
 
     def pieces(self, texts: Sequence[str]) -> list[str]:
         """Mask the secrets of a text that came in pieces, as of a stream of progress (X07).
@@ -170,7 +169,7 @@ class Redactor:
         if not assignments.any_in(data):
             return None
         gates = tuple(form for word in words for form in (word, word.capitalize(), word.upper()))
-        return Finder(Kind.NAMES, gates, assignments.spans)
+        return Finder(Kind.NAMES, gates, assignments.spans, assignments.explains)
 
 
 def _shape_finders(data: bytes) -> Iterator[Finder]:
@@ -178,7 +177,7 @@ def _shape_finders(data: bytes) -> Iterator[Finder]:
     if found:
         tokens = tuple(sorted(found))
         gates = tuple(token.decode() for token in tokens)
-        yield Finder(Kind.SHAPES, gates, lambda text: places_of(tokens, text), tokens)
+        yield Finder(Kind.SHAPES, gates, lambda text: places_of(tokens, text))
     for context in contexts_in(data):
         gates = tuple(gate.decode() for gate in context.gates)
         yield Finder(Kind.SHAPES, gates, context.find)

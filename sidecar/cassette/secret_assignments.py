@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from sidecar.cassette.masking import Span
 from sidecar.cassette.secret_names import (
+    FOLDERS,
     NameKind,
     folded,
     is_query_secret,
@@ -49,7 +50,7 @@ _VARIABLE_RUN = rb"(?:[^\s\"'`<>\\,;&|]|\\(?![nrtbfu\"'`\\/])){1,4096}"
 _LINE_ENDS = (b"\n", b"\r", b"\\n", b"\\r", b'"', b"'", b"`", b"<", b">")
 _XML_RUN = rb"[^<>]{1,4096}(?=</)"
 _WITH_DIGIT = rb"[A-Za-z]*[0-9]"
-_DIGITS = rb"[0-9]{3,64}(?=\s*[,}\]\s])"
+_DIGITS = rb"-?[1-9][0-9]{2,64}(?=\s*[,}\]\s])"
 _TRAILING = b".,:!?"
 _WHOLE_LINE = ("digest", "aws4", "hmac")  # schemes whose credentials are a list
 
@@ -106,15 +107,29 @@ class Assignments:
 
     def spans(self, data: bytes) -> Iterator[Span]:
         """Find the values in a text's UTF-8 bytes."""
+        return (span for _, span in self._values(data) if span)
+
+    def explains(self, data: bytes) -> bool:
+        """Tell whether behind each secret's name in a JSON text is a value that `spans` finds.
+
+        Else there are objects, lists, or what only a reader of JSON can tell.
+        """
+        has_value = b"alue" in data
+        return not any(
+            (name and not (span and _is_within_string(data, name)))
+            or (has_value and self._is_label(data, at, end))
+            for (at, end, name), span in self._values(data)
+        )
+
+    def _values(self, data: bytes) -> Iterator[tuple[tuple[int, int, _Name | None], Span | None]]:
         last = Span(0, 0)
         for at, end in self._places(data):
             if last.start <= at < last.end:
                 continue  # within a value: masked, and not to be read over and over
             name = self._named(data, at, end)
             span = _value(data, name) if name else None
-            if span is not None:
-                last = span
-                yield span
+            last = span or last
+            yield (at, end, name), span
 
     def _places(self, data: bytes) -> Iterator[tuple[int, int]]:
         """Find the deciding words, but for those of members that were found harmless."""
@@ -198,11 +213,10 @@ def _word_before(data: bytes, start: int) -> str:
 def _value(data: bytes, name: _Name) -> Span | None:
     at = name.joint.end()
     mark = name.joint["mark"]
-    if mark == b">" and name.before != ord("<"):
+    # `a > b`, and a part of an ARN, `…:secret:name`, assign nothing.
+    if (mark == b">" and name.before != ord("<")) or (mark == b":" and name.before == ord(":")):
         return None
-    if mark == b":" and name.before == ord(":"):
-        return None  # a part of an ARN: `…:secret:name`
-    opening = _compiled(_OPENING).match(data, at)
+    opening = _compiled(_OPENING).match(data, at) if mark != b">" else None
     closing = _closing(data, opening) if opening else -1
     if opening and closing >= 0:
         return _quoted(data, name, opening.end(), closing)
@@ -211,6 +225,13 @@ def _value(data: bytes, name: _Name) -> Span | None:
     if folded(name.text).endswith(("authorization", "cookie", "cookies")):
         return _header(data, name, at)
     return _unquoted(data, name, at)
+
+
+def _is_within_string(data: bytes, name: _Name) -> bool:
+    """Tell, of a JSON text, whether a name and its value are in one string, or are a member."""
+    opening = _compiled(_OPENING).match(data, name.joint.end())
+    is_bare = opening is not None and not opening[1] and opening[2] == b'"'
+    return not is_bare or name.joint["quote"] == b'"'
 
 
 def _closing(data: bytes, opening: re.Match[bytes]) -> int:
@@ -236,12 +257,18 @@ def _quoted(data: bytes, name: _Name, start: int, end: int) -> Span | None:
     value = _text(data, start, end)
     if "\n" in value.strip() and name.kind is not NameKind.TEXT:
         return None  # the quote was no beginning
-    is_member = bool(name.joint["quote"] or name.joint["pair"] or name.flag or _is_variable(name))
-    is_cookies = name.kind is NameKind.DEEP and "=" in value
-    evidence = Evidence.MEMBER if is_member or is_cookies else Evidence.QUOTED
-    if not is_secret(value, name.text, name.kind, evidence):
+    if not is_secret(value, name.text, name.kind, _quoted_evidence(name, value)):
         return None
     return Span(start + _scheme_bytes(value), end)
+
+
+def _quoted_evidence(name: _Name, value: str) -> Evidence:
+    if (name.joint["quote"] or name.joint["pair"]) and folded(name.text) not in FOLDERS:
+        return Evidence.MEMBER
+    is_cookies = name.kind is NameKind.DEEP and "=" in value
+    if is_cookies or name.flag or name.joint["quote"] or _is_variable(name):
+        return Evidence.SURE
+    return Evidence.QUOTED
 
 
 def _scheme_bytes(value: str) -> int:
@@ -261,7 +288,7 @@ def _header(data: bytes, name: _Name, at: int) -> Span | None:
     if not is_list and not value.lower().startswith(_WHOLE_LINE):
         run = _compiled(_VARIABLE_RUN).match(data, start)
         end = run.end() if run else start
-    is_one = is_secret(_text(data, start, end), name.text, name.kind, Evidence.MEMBER)
+    is_one = is_secret(_text(data, start, end), name.text, name.kind, Evidence.SURE)
     return Span(start, end) if is_one else None
 
 
@@ -278,8 +305,8 @@ def _unquoted(data: bytes, name: _Name, at: int) -> Span | None:
         return _number(data, name, at)
     evidence = _evidence(data, name, at)
     if name.flag and _compiled(_WITH_DIGIT).match(data, at):
-        evidence = Evidence.MEMBER  # `--password to` goes on in words, `--password S3` does not
-    pattern = _VARIABLE_RUN if evidence is Evidence.MEMBER and name.text.isupper() else _RUN
+        evidence = Evidence.SURE  # `--password to` goes on in words, `--password S3` does not
+    pattern = _VARIABLE_RUN if evidence is Evidence.SURE and name.text.isupper() else _RUN
     run = _compiled(_XML_RUN if name.joint["mark"] == b">" else pattern).match(data, at)
     if run is None or (pattern is _RUN and data[run.end() : run.end() + 1] == b"("):
         return None
@@ -295,7 +322,7 @@ def _evidence(data: bytes, name: _Name, at: int) -> Evidence:
     mark = name.joint["mark"]
     is_one = mark == b">" or _is_variable(name) or (name.flag and mark)
     if is_one or name.before in _QUERY_MARKS:
-        return Evidence.MEMBER
+        return Evidence.SURE
     is_apart = mark is None or (mark == b":" and data[at - 1] in b" \t")
     return Evidence.PROSE if is_apart and not _is_yaml(data, name, at) else Evidence.TIGHT
 

@@ -106,6 +106,10 @@ _PASSES = words_of(
 _QUERY = words_of("sig signature xamzsignature xgoogsignature")
 
 
+FOLDERS = frozenset(("pwd", "oldpwd"))
+"""Folded names that a shell gives its working folder; a path of theirs is no password."""
+
+
 def name_kind(name: str) -> NameKind:
     """Tell whether a name says that its value is a secret, and of which kind."""
     if len(name) > _MAX_NAME_CHARS:

@@ -20,7 +20,8 @@ class Evidence(IntEnum):
     PROSE = 1  # `password: hunter2`: it may be a sentence that goes on
     TIGHT = 2  # `password=hunter2`, or a line of YAML
     QUOTED = 3  # `password = "hunter2"`
-    MEMBER = 4  # `"password": "hunter2"`, `?password=hunter2`, `DB_PASSWORD=hunter2`
+    SURE = 4  # `?password=hunter2`, `DB_PASSWORD=hunter2`, `--password=hunter2`
+    MEMBER = 5  # `"password": "hunter2"`: the name is enough, as in a structure
 
 
 SCHEME = re.compile(
@@ -98,10 +99,16 @@ def is_secret(value: str, name: str, kind: NameKind, evidence: Evidence) -> bool
         kind: What the name says of it.
         evidence: How it stands behind the name.
     """
-    if is_reference(value) or is_masked(value) or _PATH.match(value) or _is_name(value, name):
+    if is_reference(value) or is_masked(value):
         return False
     if evidence is Evidence.MEMBER:
         return True
+    if _PATH.match(value) or _is_name(value, name):
+        return False
+    return evidence is Evidence.SURE or _looks_secret(value, kind, evidence)
+
+
+def _looks_secret(value: str, kind: NameKind, evidence: Evidence) -> bool:
     if evidence is Evidence.WEAK:
         return _SIGNATURE.match(value) is not None and not _SLUG.match(value)
     if len(value) < _MIN_CHARS or value.lower() in _WORDS:

@@ -34,6 +34,7 @@ SETTLE_SECONDS = 10.0
 """How long proxies may take to end once their agent has."""
 
 _POLL_SECONDS = 0.02
+_SIGNALLED = 128  # added to the signal's number, as shells do
 
 
 class Plan(NamedTuple):
@@ -115,6 +116,13 @@ def execute(plan: Plan, journal: Journal, where: Places, stop: Stop) -> AgentRes
         output=masks.json_text(dump(result.output)),
     )
     return result
+
+
+def exit_code_of(result: AgentResult) -> int:
+    """The agent's own exit code, but never 0 for one that the user stopped."""
+    if result.stopped is None:
+        return result.exit_code
+    return result.exit_code or _SIGNALLED + result.stopped
 
 
 def not_started(plan: Plan, journal: Journal) -> list[ConfigError]:

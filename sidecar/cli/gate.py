@@ -14,7 +14,7 @@ from sidecar.report.text import escaped
 _DENIED = 1
 
 
-@click.command("gate", short_help="Decide by a summary whether an agent may be promoted.")
+@click.command("gate", short_help="Decide by a summary whether an agent may go on.")
 @click.argument("summary")
 @click.option(
     "--required-pass-score",

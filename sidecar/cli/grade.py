@@ -6,9 +6,12 @@ import sys
 
 import click
 
-from sidecar.cli.options import json_option, shown_width
-from sidecar.grading.grade import Grade, grade
-from sidecar.report.grades import Notes, exit_code, graded
+from sidecar.cli.baselines import BaselineOptions, baseline_of, baseline_options
+from sidecar.cli.options import json_option, places, places_options, shown_width
+from sidecar.grading.differences import summary_differences
+from sidecar.grading.grade import Grade, GradeOptions, grade
+from sidecar.report.grades import Notes, exit_code, graded, oddities
+from sidecar.report.text import escaped
 from sidecar.store import suites
 from sidecar.suite.documents import dump_document
 
@@ -19,15 +22,40 @@ summary_option = click.option("--summary", metavar="FILE", help="Write the summa
 @click.argument("suite")
 @click.argument("events")
 @summary_option
+@click.option(
+    "--claimed", metavar="SUMMARY", help="Compare with the summary that another grader made."
+)
+@baseline_options
 @json_option
-def command(*, suite: str, events: str, summary: str | None, as_json: bool) -> int:
+@places_options
+def command(  # noqa: PLR0913  # one parameter an option
+    *,
+    suite: str,
+    events: str,
+    summary: str | None,
+    claimed: str | None,
+    compared: BaselineOptions,
+    as_json: bool,
+    project: str | None,
+    home: str | None,
+) -> int:
     """Grade an event log, EVENTS, against the SUITE that was run; nothing is run.
 
     EVENTS is a file of run events, JSON Lines or one JSON array, as `run --events` and
-    `runs export` write it. Exit codes: 0 passed; 1 measured, and failed; 2 not measured.
+    `runs export` write it, or as another host did (v1 or v2). Judgements are read from it,
+    and nobody is asked again. Where the log says something else than is computed, that is
+    told on standard error, and the computed is what counts.
+
+    Exit codes: 0 passed; 1 measured, and failed; 2 not measured.
     """
-    found = grade(suites.load_suite(suite), suites.load_events(events))
+    baseline = baseline_of(compared, places(project, home))
+    said = None if claimed is None else suites.load_summary(claimed)
+    options = GradeOptions(baseline=baseline)
+    found = grade(suites.load_suite(suite), suites.load_events(events), options=options)
     show_grade(found, as_json=as_json, summary=summary)
+    if said is not None and found.summary is not None:
+        for difference in summary_differences(said, found.summary):
+            click.echo(escaped(f"the claimed summary differs: {difference}"), err=True)
     return exit_code(found)
 
 
@@ -37,11 +65,12 @@ def show_grade(
     """Print a grade, and write its summary.
 
     With `as_json` the summary alone goes to standard output, and the words to standard
-    error.
+    error. What is odd about the log always goes there.
 
     Raises:
         SuiteError: If the summary cannot be written.
     """
+    click.echo(oddities(found), nl=False, err=True)
     width = shown_width() if not as_json else None
     click.echo(graded(found, notes=notes, width=width), nl=False, err=as_json)
     if found.summary is None:

@@ -9,7 +9,7 @@ import click
 
 from sidecar.agents.command import stop_on_signals
 from sidecar.agents.config import DEFAULT_CONFIG, AgentConfig, ProxyArguments, read_config
-from sidecar.cli.execution import Plan, execute, new_run, not_started, read_input
+from sidecar.cli.execution import Plan, execute, exit_code_of, new_run, not_started, read_input
 from sidecar.cli.options import (
     AGENT_WORDS,
     Places,
@@ -110,7 +110,7 @@ def _record(plan: Plan, journal: Journal, where: Places) -> int:
         unusable = not_started(plan, journal)
         for error in unusable:
             say(str(error))
-    return result.exit_code if is_saved and not unusable else _NOT_MEASURED
+    return exit_code_of(result) if is_saved and not unusable else _NOT_MEASURED
 
 
 def _look_ahead(arguments: ProxyArguments, journal: Journal) -> None:

@@ -10,7 +10,7 @@ import click
 from sidecar.agents.command import AgentResult, stop_on_signals
 from sidecar.agents.config import AgentConfig, ProxyArguments, config_of_names, read_config
 from sidecar.cassette.interaction import Cassette
-from sidecar.cli.execution import Plan, execute, new_run, not_started, read_input
+from sidecar.cli.execution import Plan, execute, exit_code_of, new_run, not_started, read_input
 from sidecar.cli.options import AGENT_WORDS, agent_id_option, places, places_options, say
 from sidecar.cli.sources import saved_cassette
 from sidecar.errors import CassetteError, UsageError
@@ -191,7 +191,7 @@ def _is_measured(plan: Plan, journal: Journal) -> bool:
 
 def _exit_code(result: AgentResult, tally: Tally, *, require_all: bool) -> int:
     if result.stopped is not None:
-        return result.exit_code
+        return exit_code_of(result)
     nothing_served = tally.expected > 0 and tally.served == 0
     if tally.refused or nothing_served or (require_all and tally.leftover):
         return _FAILED

@@ -17,23 +17,31 @@ from sidecar.agents.evaluation import (
     DEFAULT_AGENT_ID,
     Done,
     Evaluation,
+    Measures,
     evaluate,
     refuse_unrunnable,
     servers_of,
 )
+from sidecar.agents.judge import NoJudgement
 from sidecar.agents.trial import Setting
 from sidecar.cassette.interaction import Cassette
 from sidecar.cassette.redaction import Redactor, secret_environment
+from sidecar.cli.baselines import BaselineOptions, baseline_of, baseline_options
 from sidecar.cli.execution import new_run
 from sidecar.cli.grade import show_grade, summary_option
+from sidecar.cli.judges import JudgeOptions, judge_of, judge_options, key_of
 from sidecar.cli.options import Places, json_option, places, places_options, say
+from sidecar.cli.suite import refuse
 from sidecar.errors import ConfigError, UsageError
+from sidecar.grading.refusal import refusal
+from sidecar.grading.regression import check_same_suite
 from sidecar.report.grades import Notes, exit_code
 from sidecar.report.progress import TrialProgress
 from sidecar.report.text import counted
 from sidecar.store import folders, runs, suites
 from sidecar.store.journal import Journal
 from sidecar.store.salt import masking_salt
+from sidecar.suite.capabilities import IMPLEMENTED
 from sidecar.suite.fixtures import entries_of
 from sidecar.suite.model import AgentEvalSuite
 from sidecar.wire.json_text import JsonValue
@@ -44,26 +52,48 @@ _NOT_MEASURED = 2
 _SHOWN_LAST_LINES = 8
 
 
+class _Choices(NamedTuple):
+    """What the user said.
+
+    Attributes:
+        suite: The suite's file.
+        agent: The agent's command.
+        timeout_seconds: Of a trial.
+        cwd: Where the agent works; None: in a fresh folder each time.
+        config: A config of live servers, or None.
+        judging: Who judges outputs.
+        compared: What the run is compared with.
+    """
+
+    suite: str
+    agent: str
+    timeout_seconds: float
+    cwd: str | None
+    config: str | None
+    judging: JudgeOptions
+    compared: BaselineOptions
+
+
 class _Plan(NamedTuple):
     """What is run.
 
     Attributes:
-        path: The suite's file.
+        choices: What the user said.
         suite: The suite.
         surface: What its servers show; None without a surface file.
         config: The servers that the agent is offered.
         agent: The agent's command, its paths absolute.
-        cwd: Where the agent works; None: in a fresh folder each time.
-        timeout_seconds: Of a trial.
+        cwd: Where the agent works, absolute; None: in a fresh folder each time.
+        measures: Who judges, and what is compared with.
     """
 
-    path: str
+    choices: _Choices
     suite: AgentEvalSuite
     surface: Cassette | None
     config: AgentConfig
     agent: tuple[str, ...]
     cwd: Path | None
-    timeout_seconds: float
+    measures: Measures
 
 
 @click.command("run", short_help="Run every trial of a suite, offline, and grade it.")
@@ -81,6 +111,8 @@ class _Plan(NamedTuple):
 @click.option("--config", metavar="FILE", help="Live servers, for tasks that say onMiss live.")
 @summary_option
 @click.option("--events", metavar="FILE", help="Write the event log there, as JSON Lines.")
+@judge_options
+@baseline_options
 @json_option
 @places_options
 def command(  # noqa: PLR0913  # one parameter an option
@@ -92,6 +124,8 @@ def command(  # noqa: PLR0913  # one parameter an option
     config: str | None,
     summary: str | None,
     events: str | None,
+    judging: JudgeOptions,
+    compared: BaselineOptions,
     as_json: bool,
     project: str | None,
     home: str | None,
@@ -106,10 +140,14 @@ def command(  # noqa: PLR0913  # one parameter an option
     {mcp_config}, {input}, {input_file} and {output_file} in the command, and by
     MCP_SIDECAR_CONFIG, _INPUT_FILE, _OUTPUT_FILE, _EVENTS_FILE and _MEMORY_FILE.
 
+    Tasks with a rubric need a judge. A judgement is kept in the log, so that whoever grades
+    it again asks nobody; where a judge gives none, the trial is not measured.
+
     Exit codes: 0 passed; 1 measured, and failed; 2 not measured.
     """
     where = places(project, home)
-    plan = _plan(suite, agent, config, cwd, timeout)
+    choices = _Choices(suite, agent, timeout, cwd, config, judging, compared)
+    plan = _plan(choices, where, as_json=as_json)
     journal = Journal.open(where.journal)
     try:
         with stop_on_signals() as stop:
@@ -125,30 +163,41 @@ def command(  # noqa: PLR0913  # one parameter an option
     return exit_code(done.grade)
 
 
-def _plan(
-    path: str, agent: str, config: str | None, cwd: str | None, timeout_seconds: float
-) -> _Plan:
+def _plan(choices: _Choices, where: Places, *, as_json: bool) -> _Plan:
+    path = choices.suite
     suite = suites.load_suite(path)
+    refuse(refusal(suite, IMPLEMENTED), name=path, as_json=as_json)
     loaded = suites.load_surface(path)
     for warning in loaded.warnings if loaded else ():
         say(warning)
     surface = loaded.cassette if loaded else None
-    live = None if config is None else _live(config)
-    refuse_unrunnable(suite, live_servers=live or (), name=path)
-    names = servers_of(suite, surface)
+    live = None if choices.config is None else _live(choices.config)
     here = Path.cwd()
-    folder = None if cwd is None else here / cwd
+    measures = _measures(choices, suite, where, here)
+    has_judge = measures.judge is not None
+    refuse_unrunnable(suite, live_servers=live or (), name=path, has_judge=has_judge)
+    names = servers_of(suite, surface)
+    folder = None if choices.cwd is None else here / choices.cwd
     if folder is not None and not folder.is_dir():
         raise UsageError("the agent's working directory is no folder", place=str(folder))
     return _Plan(
-        path,
+        choices,
         suite,
         surface,
-        config_of_names(names) if live is None else _config(names, live, config or ""),
-        anchored(words_of([agent]), here),
+        config_of_names(names) if live is None else _config(names, live, choices.config or ""),
+        anchored(words_of([choices.agent]), here),
         folder,
-        timeout_seconds,
+        measures,
     )
+
+
+def _measures(choices: _Choices, suite: AgentEvalSuite, where: Places, here: Path) -> Measures:
+    """Find the judge and the baseline, before anything is run that they cannot be used for."""
+    baseline = baseline_of(choices.compared, where)
+    if baseline is not None:
+        check_same_suite((suite.suite_id, suite.version), baseline.summary)
+    judge = judge_of(choices.judging, cwd=here, environ=os.environ)
+    return Measures(judge, baseline)
 
 
 def _live(config: str) -> dict[str, ServerEntry]:
@@ -177,9 +226,6 @@ def _config(names: tuple[str, ...], live: Mapping[str, ServerEntry], place: str)
 
 
 def _evaluated(plan: _Plan, where: Places, journal: Journal, stop: Stop) -> Evaluation:
-    known = dict(os.environ)
-    for server in plan.config.servers:
-        known.update(server.env)
     setting = Setting(
         eval_run=new_run(),
         suite_id=plan.suite.suite_id,
@@ -189,13 +235,23 @@ def _evaluated(plan: _Plan, where: Places, journal: Journal, stop: Stop) -> Eval
         project=Path.cwd(),
         home=where.home,
         journal=journal,
-        masks=Redactor(masking_salt(where.home), known_values=secret_environment(known)),
-        timeout_seconds=plan.timeout_seconds,
+        masks=_masks(plan, where),
+        timeout_seconds=plan.choices.timeout_seconds,
         cwd=plan.cwd,
         stop=stop,
     )
     with TrialProgress(len(plan.suite.tasks) * plan.suite.trial_count) as progress:
-        return evaluate(plan.suite, plan.surface, setting, progress)
+        return evaluate(plan.suite, plan.surface, setting, progress, measures=plan.measures)
+
+
+def _masks(plan: _Plan, where: Places) -> Redactor:
+    known = dict(os.environ)
+    for server in plan.config.servers:
+        known.update(server.env)
+    key = key_of(plan.choices.judging, os.environ)
+    # The key's variable may have any name; the agent inherits it.
+    values = (*secret_environment(known), *([key] if key else []))
+    return Redactor(masking_salt(where.home), known_values=values)
 
 
 def _notes(done: Evaluation) -> Notes:
@@ -213,9 +269,22 @@ def _trial_notes(done: Done) -> list[str]:
         notes.append(f"{count} not asked for: {names}{more}")
     if result.usage.problem:
         notes.append(f"its usage is unknown: {result.usage.problem}")
+    notes += _judge_notes(done)
     if result.has_open_sessions:
         notes.append("a server of the agent did not end, so its calls may not all be here")
     if result.failure and result.last_words:
         lines = result.last_words.splitlines()[-_SHOWN_LAST_LINES:]
         notes += [f"the agent's last words: {line}" for line in lines]
     return notes
+
+
+def _judge_notes(done: Done) -> list[str]:
+    answer = done.answer
+    if answer is None:
+        return []
+    if isinstance(answer, NoJudgement):
+        detail = f" ({answer.detail})" if answer.detail else ""
+        return [f"the judge gave no judgement: {answer.why}{detail}"]
+    return [
+        f"the judge on criterion {number}: {one}" for number, one in enumerate(answer.reasons, 1)
+    ]

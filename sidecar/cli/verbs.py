@@ -33,7 +33,7 @@ _VERBS = {
     "promote": _Verb("sidecar.cli.promote", "Turn a recorded run into a task of a suite."),
     "run": _Verb("sidecar.cli.run", "Run every trial of a suite, offline, and grade it."),
     "grade": _Verb("sidecar.cli.grade", "Recompute a summary from an event log."),
-    "gate": _Verb("sidecar.cli.gate", "Compare a summary with a baseline."),
+    "gate": _Verb("sidecar.cli.gate", "Decide by a summary whether an agent may go on."),
     "suite": _Verb("sidecar.cli.suite", "Check suites."),
     "capabilities": _Verb("sidecar.cli.capabilities", "Show what this grader implements."),
 }

@@ -169,9 +169,7 @@ def _client_lines(
             if not chunk:
                 break
             asked = True
-            lines = buffer.feed(chunk)
-            if lines:
-                yield lines
+            yield buffer.feed(chunk)
             wait_ms = None if wait_ms is None else _LINGER_MS
     rest = buffer.rest()
     if rest is not None:

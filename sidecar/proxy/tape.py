@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterable
+from contextlib import nullcontext
 from typing import NamedTuple
 
 from sidecar.cassette.facts import Fact, Finished, Noted, Opened
@@ -18,6 +19,8 @@ from sidecar.errors import JournalError
 from sidecar.proxy.streams import say
 from sidecar.store.session import Kept, Session
 from sidecar.wire.mcp import client_name
+
+_FEW = 2  # a request and its answer
 
 
 class _Timed(NamedTuple):
@@ -71,8 +74,10 @@ class Tape:
             del self._queue[: len(batch)]
             if not batch or self.broken:
                 return
+            # Each write is whole by itself; a block only makes many of them cheaper.
+            many = len(batch) > _FEW
             try:
-                with self.session.transaction():
+                with self.session.transaction() if many else nullcontext():
                     self._write(self._live, batch)
             except JournalError as error:
                 self.give_up(error)

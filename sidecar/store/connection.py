@@ -88,6 +88,24 @@ class Connection:
             # A lone surrogate, which JSON can spell and SQLite cannot hold.
             return self._sqlite.execute(statement, [_encodable(value) for value in values])
 
+    def write(self, statement: str, values: Sequence[object]) -> sqlite3.Cursor:
+        """Run one statement with the open block, or as a transaction of its own.
+
+        Alone it costs two statements less than a block.
+
+        Raises:
+            JournalError: If it cannot be written.
+        """
+        with self._lock:
+            if self._depth:
+                return self.run(statement, values)
+            try:
+                return self._patiently(statement, values)
+            except UnicodeEncodeError:
+                return self._patiently(statement, [_encodable(value) for value in values])
+            except sqlite3.Error as error:
+                raise explained(error, self.path) from error
+
     def rows(self, statement: str, values: Values = ()) -> list[Row]:
         """Read all rows of a query.
 

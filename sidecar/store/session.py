@@ -135,6 +135,10 @@ class Session:
             result,
             error,
         )
+        if not seen.during and not seen.after:
+            row = self._connection.write(_ADD, values).lastrowid
+            assert row is not None
+            return row
         with self._connection.transaction():
             row = self._connection.run(_ADD, values).lastrowid
             assert row is not None

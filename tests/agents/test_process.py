@@ -280,6 +280,25 @@ def test_an_attached_one_shares_our_streams_and_its_output_is_passed_on_at_once(
     assert (out, err, owner.returncode) == (b"two\n", b"warned\n", 0)
 
 
+def test_an_attached_one_lives_on_when_nobody_reads_what_it_says(tmp_path: Path) -> None:
+    code = OWNER.replace("ATTACHED", "True").replace(
+        "import os, time; print(os.getpid(), file=open('agent', 'w')); time.sleep(60)",
+        "import sys; sys.stdin.read(); print('x' * 200_000); print('done', file=sys.stderr)",
+    )
+    owner = subprocess.Popen(
+        [sys.executable, "-c", code, str(tmp_path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert owner.stdout is not None
+    owner.stdout.close()
+
+    _, err = owner.communicate(b"", SECONDS)
+
+    assert (owner.returncode, err) == (0, b"done\n")
+
+
 def is_running(pid: int) -> bool:
     """Tell whether a process runs; a zombie does not."""
     try:

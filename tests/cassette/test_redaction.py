@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sidecar.cassette import redaction
+from sidecar.cassette import json_masking
 from sidecar.cassette.arguments import equal
+from sidecar.cassette.placeholders import numbers_in
 from sidecar.cassette.redaction import (
     Redactor,
     Renumberer,
@@ -18,7 +19,6 @@ from sidecar.cassette.redaction import (
     secret_environment,
     unify,
 )
-from sidecar.cassette.placeholders import numbers_in
 from sidecar.wire.json_text import JsonValue
 from tests.cassette import secrets_corpus as corpus
 
@@ -102,7 +102,7 @@ def test_r21_what_was_redacted_is_left_as_it_is_when_it_is_redacted_again() -> N
 def test_the_whole_corpus_in_one_large_message_is_masked_where_it_stands() -> None:
     texts = [labelled.text for labelled in SECRETS]
     message = compact({"content": [{"type": "text", "text": text} for text in texts] * 8})
-    assert len(message) > redaction._LARGE_CHARS
+    assert len(message) > json_masking._LARGE_CHARS
 
     masked = Redactor(SALT).json_text(message)
 
@@ -503,12 +503,12 @@ def test_redacting_a_text_twice_is_redacting_it_once(text: str) -> None:
 def test_a_large_text_is_masked_like_a_small_one(value: JsonValue) -> None:
     text = json.dumps(value)
     small = redactor().json_text(text)
-    large_chars = redaction._LARGE_CHARS
-    redaction._LARGE_CHARS = 0
+    large_chars = json_masking._LARGE_CHARS
+    json_masking._LARGE_CHARS = 0
     try:
         large = redactor().json_text(text)
     finally:
-        redaction._LARGE_CHARS = large_chars
+        json_masking._LARGE_CHARS = large_chars
 
     assert json.loads(large) == json.loads(small)
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from sidecar.agents.command import Stop
+from sidecar.agents.command import AgentResult, Stop
 from sidecar.agents.config import ProxyArguments, config_of_names, read_config
 from sidecar.cli import execution
-from sidecar.cli.execution import Plan, execute, new_run
+from sidecar.cli.execution import Plan, execute, exit_code_of, new_run
 from sidecar.cli.options import Places
 from sidecar.errors import AgentError
 from sidecar.store import runs
@@ -132,6 +132,16 @@ def test_x08_a_secret_is_masked_wherever_the_run_is_kept_and_nowhere_else(
     kept = b"".join(path.read_bytes() for path in Path(where.home).iterdir())
     assert b"use [REDACTED:" in kept
     assert SECRET.encode() not in kept
+
+
+@pytest.mark.parametrize(
+    ("code", "stopped", "given"),
+    [(0, None, 0), (7, None, 7), (0, signal.SIGINT, 130), (7, signal.SIGINT, 7)],
+)
+def test_a_run_that_was_stopped_is_never_green(code: int, stopped: int | None, given: int) -> None:
+    result = AgentResult(code, "", started=0, ended=0, seconds=0, stopped=stopped)
+
+    assert exit_code_of(result) == given
 
 
 class Proxies:

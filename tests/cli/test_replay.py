@@ -2,12 +2,15 @@
 
 import json
 import shutil
+import signal
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from sidecar.agents.command import Stop
 from sidecar.store import cassettes, runs
 from sidecar.store.journal import Journal
 from tests.cli.conftest import Project
@@ -180,6 +183,44 @@ def test_a_live_server_that_cannot_be_started_leaves_the_replay_unmeasured(
 
     assert told.code == 2
     assert ".mcp.json:1 /mcpServers/raw/command: the server 'raw' could not be started" in told.err
+
+
+def test_a_replay_whose_journal_has_gaps_is_not_measured(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project.record("demo", ECHO)
+    one_run = runs.one_run
+
+    def with_a_gap(journal: Journal, run_id: str) -> runs.RunLine:
+        run = one_run(journal, run_id)
+        return run._replace(sessions=tuple(one._replace(state="failed") for one in run.sessions))
+
+    monkeypatch.setattr(runs, "one_run", with_a_gap)
+
+    told = project.tell(*replay(project, ECHO))
+
+    assert told.code == 2
+    assert "a part of the replay could not be journalled: it is not measured" in told.err
+
+
+def test_a_replay_that_was_stopped_shows_nothing(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project.record("demo", ECHO)
+
+    @contextmanager
+    def stopped() -> Iterator[Stop]:
+        stop = Stop()
+        stop.order(signal.SIGTERM)
+        yield stop
+
+    monkeypatch.setattr("sidecar.cli.replay.stop_on_signals", stopped)
+    code = "import time; time.sleep(50)"
+
+    told = project.tell("replay", "--cassette", "demo", "--", sys.executable, "-c", code)
+
+    assert told.code == 128 + signal.SIGTERM
+    assert "the agent failed: stopped by SIGTERM" in told.err
 
 
 @pytest.mark.parametrize(("text", "said"), BROKEN)

@@ -9,6 +9,7 @@ from typing import TypeAlias
 import pytest
 
 from tests.end_to_end.conftest import AGENTS, Project, call, client_agent, raw_agent
+from tests.paths import ROOT
 
 # Real servers and clients take seconds of CPU to start; the machine may be busy.
 pytestmark = pytest.mark.timeout(300)
@@ -186,6 +187,36 @@ def test_the_trace_would_be_left_if_a_server_was_started(project: Project) -> No
 
     started = (project.folder / "was-started").read_text(encoding="utf-8").splitlines()
     assert started == ["started"] * len(project.servers)
+
+
+LOOKS_AT_ITS_PROXY = """
+import json, os, sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+from tests.servers.raw_client import RawClient
+entry = json.load(open(os.environ["MCP_SIDECAR_CONFIG"]))["mcpServers"]["memory"]
+with RawClient([entry["command"], *entry["args"]]) as client:
+    client.initialize()
+    for query in ("a", "a", "b"):
+        client.call("search_nodes", {"query": query})
+    process = Path("/proc") / str(client.process.pid)
+    files = [os.readlink(file) for file in (process / "fd").iterdir()]
+    children = (process / "task" / process.name / "children").read_text()
+    print(json.dumps([[file for file in files if file.startswith("socket:")], children]))
+    client.close_stdin()
+    client.wait()
+"""
+
+
+def test_a_replaying_proxy_has_no_child_and_no_socket(project: Project) -> None:
+    project.tell("record", "--cassette", "demo", "--", *raw_agent("legacy", FOUND))
+    agent = [sys.executable, "-c", LOOKS_AT_ITS_PROXY, str(ROOT)]
+
+    live = project.tell("record", "--cassette", "live", "--", *agent)
+    replayed = project.tell("replay", "--cassette", "demo", "--", *agent, code=1)
+
+    assert json.loads(replayed.stdout) == [[], ""]
+    assert json.loads(live.stdout)[1] != ""
 
 
 STARTS_SERVERS = """

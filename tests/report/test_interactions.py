@@ -77,6 +77,11 @@ def test_a_request_is_named_with_what_it_asks_for(
         pytest.param(call("{}", result('{"content":[1,{}]}')), "1 [unknown]", id="odd content"),
         pytest.param(call("{}", result("7")), "", id="a result that is no object"),
         pytest.param(
+            call("{}", result('{"content":' + "[" * 100_000 + "]" * 100_000 + "}")),
+            "",
+            id="a result that nests too deep to be read",
+        ),
+        pytest.param(
             call("{}", Response("error", '{"code":-32602,"message":"Unknown tool"}')),
             "error -32602: Unknown tool",
             id="a JSON-RPC error",
