@@ -170,7 +170,7 @@ class Sweep:
         try:
             value = load(text)
             masked = self._value(value, part)
-            return text if masked is value else dump(masked, layout_of(text))
+            return text if masked is value else _rewritten(text, masked)
         except (ValueError, RecursionError):
             return self._plain(text, part)
 
@@ -322,13 +322,14 @@ class Sweep:
         """Mask what an object under a secret's name says of it; a schema says nothing."""
         if is_schema(value):
             return self._value(value, Part.SCHEMA)
-        result = self._object(value, Part.PLAIN)
-        for name, item in value.items():
-            is_own = type(item) is str and (kind is NameKind.DEEP or name in _VALUES)
-            new = self._secret_text(item) if is_own and result.get(name) is item else item
-            if new is not item:
-                result = {**result, name: new}
-        return result
+        own = {
+            name: self._secret_text(item)
+            for name, item in value.items()
+            if type(item) is str and (kind is NameKind.DEEP or name in _VALUES)
+        }
+        if any(own[name] is not value[name] for name in own):
+            value = {**value, **own}
+        return self._object(value, Part.PLAIN)
 
 
 def _is_plain(data: bytes, span: Span) -> bool:
@@ -337,6 +338,13 @@ def _is_plain(data: bytes, span: Span) -> bool:
     after = data[span.end : span.end + 1]
     closes = _CLOSING.match(data, span.end)
     return b"\\" not in inside and b'"' not in inside[1:] and (after != b"\\" or bool(closes))
+
+
+def _rewritten(text: str, value: JsonValue) -> str:
+    """Write a value as a text was written, with the white space around it."""
+    start = len(text) - len(text.lstrip(_SPACE))
+    end = len(text.rstrip(_SPACE))
+    return text[:start] + dump(value, layout_of(text)) + text[end:]
 
 
 def _may_be_json(text: str) -> bool:

@@ -31,7 +31,7 @@ Place = Callable[[bytes], bytes]
 
 _PLACEHOLDER = re.compile(PATTERN.encode())
 _MARK = MARK.encode()
-_TOUCHES = re.compile(rb"[A-Za-z0-9_+/=.-]")
+_TOUCHES = re.compile(rb"[A-Za-z0-9_+/.-]")
 
 
 class Masked(NamedTuple):
@@ -124,5 +124,5 @@ def _groups(spans: Iterable[Span], placeholders: list[Span]) -> list[Span]:
                 groups[-1] = Span(last.start, span.end)
         else:
             groups.append(span)
-    kept = set(placeholders)
-    return [span for span in groups if span not in kept]
+    kept = {(span.start, span.end) for span in placeholders}
+    return [span for span in groups if (span.start, span.end) not in kept]

@@ -167,7 +167,9 @@ def _pieces(text: bytes) -> list[bytes]:
     """Split at each colon; rows of them, as of a ruler of `=`, count as one."""
     while _MANY_SIGNS in text:
         text = text.replace(_MANY_SIGNS, b":")
-    return text.split(b":")
+    pieces = text.split(b":")
+    pieces.pop()  # nothing is assigned to what follows the last sign
+    return pieces
 
 
 _MANY_SIGNS = b":" * 8

@@ -98,8 +98,8 @@ TOKENS = (
 # A token is looked for where a run of at least 20 of these begins.
 _RUN_CHARS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-"
 _TO_BITS = bytes(b"01"[byte in _RUN_CHARS] for byte in range(256))
-# The first run of these may be shorter: `+` and `/` may come early in them.
-_BROKEN = (b"whsec_",)
+# The first run of this may be shorter: `+` and `/` may come early in it.
+_BROKEN = b"whsec_"
 
 # What may be written before a token without a space, and be part of its run: an escaped
 # line end, a percent-encoded sign, a colour of a terminal; and Markdown's underscores.
@@ -134,8 +134,8 @@ def tokens_in(data: bytes) -> list[Span]:
 
     The text may be JSON: a token may be behind an escaped line end there.
     """
-    found = [token for mark in _BROKEN for at in _places(data, mark) if (token := _token(data, at))]
-    return found + [token for at in _likely(data) if (token := _token(data, at))]
+    places = (*_places(data, _BROKEN), *_likely(data))
+    return [token for at in sorted(set(places)) if (token := _token(data, at))]
 
 
 def places_of(tokens: Iterable[bytes], data: bytes) -> Iterator[Span]:

@@ -132,4 +132,6 @@ def _difference(place: str, field: str, said: JsonValue, computed: JsonValue) ->
 
 
 def _json(value: JsonValue) -> str:
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)  # as the RFCs write a whole score
     return "nothing" if value is None else shown(value)

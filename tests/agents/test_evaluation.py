@@ -8,23 +8,29 @@ from typing import Any
 
 import pytest
 
+from sidecar.agents.command import Stop
 from sidecar.agents.evaluation import (
     Evaluation,
+    Measures,
     evaluate,
     refuse_unrunnable,
     servers_of,
 )
+from sidecar.agents.judge import Answer, Judgement, NoJudgement, Question
 from sidecar.agents.trial import Setting
 from sidecar.cassette.interaction import Cassette, Server
 from sidecar.errors import AgentError, SuiteError
 from sidecar.grading.grade import Status, grade
+from sidecar.grading.regression import Baseline
 from sidecar.grading.trial import TrialGrade
-from sidecar.store import runs
+from sidecar.store import ids, runs
 from sidecar.suite.documents import dump_document
 from sidecar.suite.event_document import event_problems
 from sidecar.suite.events import read_events
 from sidecar.suite.model import AgentEvalSuite, Task
+from sidecar.suite.payloads import UNJUDGED
 from tests.agents.trials import AGENT, ECHO, script, setting, suite, task
+from tests.eval_data import rubric
 
 SAYS_HI = "print('hi')"
 
@@ -258,7 +264,7 @@ class TestRefusals:
                     }
                 },
                 "shop.json /tasks/1/expected/kind: task 'two' has kind rubric, and there is no "
-                "judge yet; choose kind golden or trajectory",
+                "judge; name one with --judge or --judge-url",
                 id="a rubric",
             ),
             pytest.param(
@@ -284,11 +290,10 @@ class TestRefusals:
 
         assert str(refused.value) == problem
 
-    def test_live_shadow_alone_is_refused(self) -> None:
-        shadow = suite(task(), modes=["live-shadow"])
-
-        with pytest.raises(SuiteError, match="live-shadow alone, which is not implemented"):
-            refuse_unrunnable(shadow, live_servers=(), name="shop.json")
+    def test_a_rubric_is_allowed_where_there_is_a_judge(self) -> None:
+        refuse_unrunnable(
+            suite(plain(expected=rubric(1))), live_servers=(), name="shop.json", has_judge=True
+        )
 
     def test_live_misses_are_allowed_where_live_servers_are_known(self) -> None:
         live = suite(task(fixtures={"onMiss": "live"}))
@@ -296,12 +301,189 @@ class TestRefusals:
         refuse_unrunnable(live, live_servers=["raw"], name="shop.json")
 
 
-def test_r40_live_shadow_is_not_among_the_modes_that_are_run(tmp_path: Path) -> None:
+class Judging:
+    """A judge with prepared answers, one a question, that keeps what it was asked."""
+
+    def __init__(self, *answers: Answer) -> None:
+        self.answers = list(answers)
+        self.asked: list[Question] = []
+
+    def judge(self, question: Question, stop: Stop) -> Answer:
+        self.asked.append(question)
+        found = self.answers.pop(0)
+        if found == STOPPED:
+            stop.order()
+        return found
+
+
+STOPPED = NoJudgement("stopped by the user")
+JUDGE_CALL = {
+    "provider": "p",
+    "model": "judge-1",
+    "inputTokens": 9,
+    "outputTokens": 1,
+    "costEstimateUsd": 0.25,
+}
+
+
+class TestJudges:
+    def judged(
+        self, of: Setting, judge: Judging, *tasks: dict[str, Any], **more: Any
+    ) -> Evaluation:
+        thresholds = {"passScore": 0.5}
+        asked = suite(*tasks, **{"thresholds": thresholds, **more})
+        return evaluate(asked, None, of, Watcher(), measures=Measures(judge=judge))
+
+    def test_r14_a_judgement_is_recorded_as_booleans_and_graded_from_the_log(
+        self, tmp_path: Path
+    ) -> None:
+        of = setting(tmp_path, script("print('hi hunter2')"))
+        judge = Judging(Judgement((True, False), ("polite", "no order"), (JUDGE_CALL,)))
+
+        done = self.judged(of, judge, plain(expected=rubric(0.75, 0.25)))
+
+        assert [event["type"] for event in log(of)] == [
+            "eval.started",
+            "agent.invocation-started",
+            "agent.invocation-completed",
+            "provider.usage",
+            "eval.scored",
+            "eval.completed",
+        ]
+        latency = done.trials[0].result.latency_ms
+        assert log(of)[4]["payload"] == {
+            "taskId": "one",
+            "score": 0.75,
+            "passed": True,
+            "latencyMs": latency,
+            "trialIndex": 0,
+            "scoreLabel": "pass",
+            "evaluatorType": "llm_judge",
+            "x-sidecar-criteria-met": [True, False],
+        }
+        assert log(of)[3]["payload"] == JUDGE_CALL
+        assert "no order" not in json.dumps(log(of))
+        assert [problem for event in log(of) for problem in event_problems(event)] == []
+        assert done.grade.status is Status.PASSED
+        assert (done.grade.differences, done.grade.findings) == ((), ())
+        assert isinstance(done.trials[0].answer, Judgement)
+
+    def test_a_judge_sees_what_is_kept_and_no_secret(self, tmp_path: Path) -> None:
+        of = setting(tmp_path, script("print('hi hunter2')"))
+        judge = Judging(Judgement((True,)))
+
+        self.judged(of, judge, plain(expected=rubric(1)))
+
+        assert judge.asked == [
+            Question("say hi", "hi [REDACTED:0123456789abcdef]", ("criterion 0",))
+        ]
+
+    def test_r33_what_judges_cost_counts_in_the_total_and_never_in_efficiency(
+        self, tmp_path: Path
+    ) -> None:
+        line = json.dumps({"type": "provider.usage", "payload": JUDGE_CALL})
+        code = f"import os; open(os.environ['MCP_SIDECAR_EVENTS_FILE'], 'a').write({line!r})"
+        of = setting(tmp_path, script(f"{code}; {SAYS_HI}"))
+        answer = Judgement((True,), usage=(JUDGE_CALL, JUDGE_CALL))
+        judge = Judging(answer, answer)
+
+        done = self.judged(of, judge, plain(expected=rubric(1)), trials={"count": 2})
+
+        assert done.grade.summary is not None
+        (found,) = done.grade.summary.tasks
+        assert (done.grade.summary.total_cost_usd, found.cost_usd) == (1.5, 0.5)
+        assert found.efficiency is not None
+        assert (found.efficiency.model_call_count, found.efficiency.input_tokens) == (1, 9)
+
+    def test_r17_a_judge_that_fails_leaves_its_trial_unmeasured_and_the_others_as_they_are(
+        self, tmp_path: Path
+    ) -> None:
+        of = setting(tmp_path, script(SAYS_HI))
+        judge = Judging(
+            Judgement((True,)),
+            NoJudgement("timed out after 60 s", "hunter3", (JUDGE_CALL,)),
+            Judgement((True,)),
+        )
+
+        done = self.judged(of, judge, plain(expected=rubric(1)), trials={"count": 3})
+
+        scored = [event["payload"] for event in log(of) if event["type"] == "eval.scored"]
+        assert [(one["trialIndex"], one["score"]) for one in scored] == [(0, 1), (2, 1)]
+        (unjudged,) = [event["payload"] for event in log(of) if event["type"] == UNJUDGED]
+        assert unjudged == {"taskId": "one", "trialIndex": 1, "why": "timed out after 60 s"}
+        assert "hunter3" not in json.dumps(log(of))
+        assert [problem for event in log(of) for problem in event_problems(event)] == []
+        assert done.grade.status is Status.UNMEASURED
+        assert done.grade.tasks[0].unmeasured == (1,)
+        assert done.grade.differences == ()
+        assert log(of)[-1]["payload"]["passed"] is False
+        assert runs.one_run(of.journal, of.eval_run).state == "ended"
+
+    def test_where_no_judgement_was_given_there_is_no_summary(self, tmp_path: Path) -> None:
+        of = setting(tmp_path, script(SAYS_HI))
+
+        done = self.judged(of, Judging(NoJudgement("exit code 1")), plain(expected=rubric(1)))
+
+        assert (done.grade.status, done.grade.summary) == (Status.UNMEASURED, None)
+        assert log(of)[-1]["type"] == UNJUDGED
+
+    def test_no_judge_is_asked_where_the_score_is_known(self, tmp_path: Path) -> None:
+        of = setting(tmp_path, script("import sys; sys.exit(3)"))
+        judge = Judging()
+
+        done = self.judged(of, judge, plain("one", expected=rubric(1)), plain("two"))
+
+        assert judge.asked == []
+        assert [one.answer for one in done.trials] == [None, None]
+        scored = [event["payload"] for event in log(of) if event["type"] == "eval.scored"]
+        assert [one["evaluatorType"] for one in scored] == ["deterministic"] * 2
+
+    def test_r12_an_output_off_its_path_is_judged_and_keeps_its_score(self, tmp_path: Path) -> None:
+        of = setting(tmp_path, calls_echo())
+        path = {"match": "in-order", "calls": [], "forbidden": ["raw:echo"]}
+        judge = Judging(Judgement((True,)))
+
+        done = self.judged(of, judge, task(expected=rubric(1, trajectory=path)))
+
+        assert done.grade.summary is not None
+        (found,) = done.grade.summary.tasks
+        assert (found.score, found.gated_score, found.passed) == (1, 0, False)
+
+    def test_a_judge_may_say_that_it_is_no_model(self, tmp_path: Path) -> None:
+        of = setting(tmp_path, script(SAYS_HI))
+
+        self.judged(of, Judging(Judgement((True,), evaluator="human")), plain(expected=rubric(1)))
+
+        assert log(of)[-2]["payload"]["evaluatorType"] == "human"
+
+    def test_a_judge_that_the_user_ends_ends_the_evaluation(self, tmp_path: Path) -> None:
+        of = setting(tmp_path, script(SAYS_HI))
+
+        done = self.judged(of, Judging(STOPPED), plain("one", expected=rubric(1)), plain("two"))
+
+        assert (done.is_stopped, done.trials) == (True, ())
+        assert UNJUDGED not in [event["type"] for event in log(of)]
+        assert runs.one_run(of.journal, of.eval_run).state == "interrupted"
+
+
+def test_r48_a_baseline_is_named_at_the_start_and_compared_at_the_end(tmp_path: Path) -> None:
     of = setting(tmp_path, script(SAYS_HI))
+    graded = suite(plain())
+    first = evaluated(of, graded)
+    assert first.grade.summary is not None
+    again = replace(of, eval_run=ids.new_run_id(1.0, bytes(ids.RANDOMNESS_BYTES)))
+    baseline = Baseline(first.grade.summary, of.eval_run)
 
-    evaluated(of, suite(plain(), modes=["live-shadow", "regression", "golden"]))
+    done = evaluate(graded, None, again, Watcher(), measures=Measures(baseline=baseline))
 
-    assert log(of)[0]["payload"]["modes"] == ["regression", "golden"]
+    events = log(again)
+    assert events[0]["payload"]["baselineRunId"] == of.eval_run
+    assert events[-1]["payload"]["regressionVsBaseline"] == 0
+    assert done.grade.summary is not None
+    assert done.grade.summary.regression is not None
+    assert done.grade.summary.regression.verdict == "unchanged"
+    assert runs.summary_of(again.journal, again.eval_run) == done.grade.summary
+    assert [problem for event in events for problem in event_problems(event)] == []
 
 
 def test_all_servers_that_were_shown_or_are_named_are_offered() -> None:

@@ -8,6 +8,7 @@ import base64
 import hashlib
 import json
 import random
+import re
 import string
 import urllib.parse
 import uuid
@@ -458,7 +459,7 @@ def encodings(value: str) -> dict[str, str]:
         "raw": value,
         "percent": urllib.parse.quote(value, safe=""),
         "percent, slashes kept": urllib.parse.quote(value),
-        "percent, small": urllib.parse.quote(value, safe="").lower(),
+        "percent, small": re.sub("%..", lambda found: found[0].lower(), urllib.parse.quote(value)),
         "percent, twice": urllib.parse.quote(urllib.parse.quote(value, safe=""), safe=""),
         "form": urllib.parse.quote_plus(value),
         "JSON": json.dumps(value)[1:-1],

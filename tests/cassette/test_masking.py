@@ -42,9 +42,9 @@ def place(secret: bytes) -> bytes:
             id="a placeholder and what is within it",
         ),
         pytest.param(
-            b"p=ab[REDACTED:1]c ",
+            b"p ab[REDACTED:1]c ",
             [Span(2, 17)],
-            Masked(b"p=<ab[REDACTED:1]c> ", 1, touching=False),
+            Masked(b"p <ab[REDACTED:1]c> ", 1, touching=False),
             id="around a placeholder",
         ),
         pytest.param(

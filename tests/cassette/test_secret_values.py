@@ -1,19 +1,21 @@
 import pytest
 
 from sidecar.cassette.secret_names import NameKind
+from sidecar.cassette.secret_values import Evidence as E  # noqa: N817 - rows stay on one line
 from sidecar.cassette.secret_values import (
-    Evidence,
     is_masked,
     is_reference,
     is_secret,
     looks_random,
 )
 
+TEXT, ANY = NameKind.TEXT, NameKind.ANY
+
 
 @pytest.mark.parametrize(
     "value",
-    ["", "  ", "${TOKEN}", "$TOKEN", "$(cat x)", "{{ token }}", "${{ secrets.X }}", "<token>", "%TOKEN%",
-     "%(token)s", "%s", "***", "xxxxxxxx", "...", "null", "None", "true", "required", "{token}",
+    ["", "  ", "${TOKEN}", "$TOKEN", "$(cat x)", "{{ token }}", "${{ secrets.X }}", "<token>",
+     "%TOKEN%", "%(token)s", "%s", "***", "xxxxxxxx", "...", "null", "None", "true", "required", "{token}",
      "Bearer ${TOKEN}", "token <token>", "YOUR_API_KEY", "your-token-here", "[your token]"],
 )  # fmt: skip
 def test_a_reference_is_no_secret(value: str) -> None:
@@ -45,44 +47,44 @@ def test_only_placeholders_and_a_scheme_are_masked(value: str, *, masked: bool) 
 @pytest.mark.parametrize(
     ("value", "evidence", "kind", "secret"),
     [
-        pytest.param("hunter", Evidence.MEMBER, NameKind.TEXT, True, id="member: the name is enough"),
-        pytest.param("/run/x", Evidence.MEMBER, NameKind.TEXT, True, id="member: a path too"),
-        pytest.param("${X}", Evidence.MEMBER, NameKind.TEXT, False, id="member: a reference"),
-        pytest.param("[REDACTED:1]", Evidence.MEMBER, NameKind.TEXT, False, id="member: masked"),
-        pytest.param("hunter", Evidence.SURE, NameKind.TEXT, True, id="sure"),
-        pytest.param("/run/x", Evidence.SURE, NameKind.TEXT, False, id="sure: a path"),
-        pytest.param("vault:a/b#c1", Evidence.SURE, NameKind.TEXT, False, id="sure: a reference"),
-        pytest.param("access_token", Evidence.SURE, NameKind.TEXT, False, id="sure: a name"),
-        pytest.param("the_name", Evidence.SURE, NameKind.TEXT, False, id="sure: its own name"),
-        pytest.param("hunter", Evidence.QUOTED, NameKind.TEXT, True, id="quoted"),
-        pytest.param("two words", Evidence.QUOTED, NameKind.TEXT, False, id="quoted: a sentence"),
-        pytest.param("Token a1b2", Evidence.QUOTED, NameKind.TEXT, True, id="quoted: with a scheme"),
-        pytest.param("</>", Evidence.QUOTED, NameKind.TEXT, False, id="quoted: signs"),
-        pytest.param("ab", Evidence.QUOTED, NameKind.TEXT, False, id="quoted: too short"),
-        pytest.param("string", Evidence.QUOTED, NameKind.ANY, False, id="quoted: a type"),
-        pytest.param("hunter", Evidence.TIGHT, NameKind.ANY, True, id="tight: a password"),
-        pytest.param("hunter", Evidence.TIGHT, NameKind.TEXT, False, id="tight: a word"),
-        pytest.param("abc123def", Evidence.TIGHT, NameKind.TEXT, True, id="tight: a token"),
-        pytest.param("123456", Evidence.TIGHT, NameKind.TEXT, False, id="tight: a count"),
-        pytest.param("12345678", Evidence.TIGHT, NameKind.TEXT, True, id="tight: many digits"),
-        pytest.param("1234", Evidence.TIGHT, NameKind.ANY, True, id="tight: a PIN"),
-        pytest.param("self.token", Evidence.TIGHT, NameKind.ANY, False, id="tight: code"),
-        pytest.param("argv[1]x", Evidence.TIGHT, NameKind.ANY, False, id="tight: code with a bracket"),
-        pytest.param("a" * 1000, Evidence.TIGHT, NameKind.TEXT, True, id="tight: longer than a word"),
-        pytest.param("hunter22.", Evidence.PROSE, NameKind.ANY, True, id="prose: a password"),
-        pytest.param("hunter", Evidence.PROSE, NameKind.ANY, False, id="prose: a word"),
-        pytest.param("P@ssword!", Evidence.PROSE, NameKind.TEXT, True, id="prose: with signs"),
-        pytest.param("my-app-v2", Evidence.PROSE, NameKind.TEXT, False, id="prose: a slug"),
-        pytest.param("2026-01-01", Evidence.PROSE, NameKind.ANY, False, id="prose: a date"),
-        pytest.param("123456", Evidence.PROSE, NameKind.ANY, True, id="prose: digits of a password"),
-        pytest.param("!!!!!!!", Evidence.PROSE, NameKind.ANY, False, id="prose: signs"),
-        pytest.param("AbCdEfGhIjKlMnOpQrSt", Evidence.PROSE, NameKind.TEXT, True, id="prose: mixed"),
-        pytest.param("a1b2c3d4e5f6a7b8", Evidence.WEAK, NameKind.TEXT, True, id="weak: a signature"),
-        pytest.param("document-2", Evidence.WEAK, NameKind.TEXT, False, id="weak: a word"),
+        pytest.param("hunter", E.MEMBER, TEXT, True, id="member: the name is enough"),
+        pytest.param("/run/x", E.MEMBER, TEXT, True, id="member: a path too"),
+        pytest.param("${X}", E.MEMBER, TEXT, False, id="member: a reference"),
+        pytest.param("[REDACTED:1]", E.MEMBER, TEXT, False, id="member: masked"),
+        pytest.param("hunter", E.SURE, TEXT, True, id="sure"),
+        pytest.param("/run/x", E.SURE, TEXT, False, id="sure: a path"),
+        pytest.param("vault:a/b#c1", E.SURE, TEXT, False, id="sure: a reference"),
+        pytest.param("access_token", E.SURE, TEXT, False, id="sure: a name"),
+        pytest.param("the_name", E.SURE, TEXT, False, id="sure: its own name"),
+        pytest.param("hunter", E.QUOTED, TEXT, True, id="quoted"),
+        pytest.param("two words", E.QUOTED, TEXT, False, id="quoted: a sentence"),
+        pytest.param("Token a1b2", E.QUOTED, TEXT, True, id="quoted: with a scheme"),
+        pytest.param("</>", E.QUOTED, TEXT, False, id="quoted: signs"),
+        pytest.param("ab", E.QUOTED, TEXT, False, id="quoted: too short"),
+        pytest.param("string", E.QUOTED, ANY, False, id="quoted: a type"),
+        pytest.param("hunter", E.TIGHT, ANY, True, id="tight: a password"),
+        pytest.param("hunter", E.TIGHT, TEXT, False, id="tight: a word"),
+        pytest.param("abc123def", E.TIGHT, TEXT, True, id="tight: a token"),
+        pytest.param("123456", E.TIGHT, TEXT, False, id="tight: a count"),
+        pytest.param("12345678", E.TIGHT, TEXT, True, id="tight: many digits"),
+        pytest.param("1234", E.TIGHT, ANY, True, id="tight: a PIN"),
+        pytest.param("self.token", E.TIGHT, ANY, False, id="tight: code"),
+        pytest.param("argv[1]x", E.TIGHT, ANY, False, id="tight: code with a bracket"),
+        pytest.param("a" * 1000, E.TIGHT, TEXT, True, id="tight: longer than a word"),
+        pytest.param("hunter22.", E.PROSE, ANY, True, id="prose: a password"),
+        pytest.param("hunter", E.PROSE, ANY, False, id="prose: a word"),
+        pytest.param("P@ssword!", E.PROSE, TEXT, True, id="prose: with signs"),
+        pytest.param("my-app-v2", E.PROSE, TEXT, False, id="prose: a slug"),
+        pytest.param("2026-01-01", E.PROSE, ANY, False, id="prose: a date"),
+        pytest.param("123456", E.PROSE, ANY, True, id="prose: digits of a password"),
+        pytest.param("!!!!!!!", E.PROSE, ANY, False, id="prose: signs"),
+        pytest.param("AbCdEfGhIjKlMnOpQrSt", E.PROSE, TEXT, True, id="prose: mixed"),
+        pytest.param("a1b2c3d4e5f6a7b8", E.WEAK, TEXT, True, id="weak: a signature"),
+        pytest.param("document-2", E.WEAK, TEXT, False, id="weak: a word"),
     ],
 )  # fmt: skip
 def test_a_value_is_judged_by_how_it_stands_behind_the_name(
-    value: str, evidence: Evidence, kind: NameKind, *, secret: bool
+    value: str, evidence: E, kind: NameKind, *, secret: bool
 ) -> None:
     assert is_secret(value, "the_name", kind, evidence) == secret
 

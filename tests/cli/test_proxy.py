@@ -11,7 +11,7 @@ from sidecar.errors import UsageError
 from sidecar.proxy.options import ProxyOptions
 from sidecar.store import ids
 from tests.paths import MCP_SIDECAR, PYTHON
-from tests.proxy.place import RUN, Place
+from tests.proxy.place import RUN, Place, ended
 from tests.proxy.stage import request
 from tests.servers.raw_client import RawClient
 
@@ -127,7 +127,7 @@ def test_the_proxies_of_one_process_are_one_run_and_those_of_another_are_not(
     words = [MCP_SIDECAR, "proxy", "--project", str(tmp_path), "--server"]
     for name in ("a", "b"):
         with RawClient([*words, name, "true"]) as client:
-            client.wait()
+            ended(client)
     subprocess.run(
         ["sh", "-c", '"$@" </dev/null; exit', "sh", *words, "c", "true"],
         check=True,
@@ -251,14 +251,12 @@ sys.stderr.write(" ".join(["IMPORTED", *sorted(set(sys.modules) - before)]))
 def test_it_imports_exactly_what_it_uses(tmp_path: Path, mode: str, own: set[str]) -> None:
     place = Place(tmp_path)
     with place.client(["cat"]) as client:
-        client.close_stdin()
-        client.wait()
-    words = place.words(["cat"], mode=mode, options=["--overwrite"])
+        ended(client)
+    words = place.words(["cat"], mode=mode, options=["--overwrite", "--drain-seconds", "0"])
     with RawClient([PYTHON, "-I", "-c", REPORTING, *words[1:]]) as client:
         client.send(request(1, "ping"))
         assert client.read() is not None
-        client.close_stdin()
-        client.wait()
+        ended(client)
         imported = client.stderr_text().partition("IMPORTED ")[2].split()
 
     ours = {name for name in imported if name.split(".")[0] == "sidecar"}

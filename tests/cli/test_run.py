@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import Project, Told
+from tests.servers.judge_server import JudgeServer, judged
 
 SUITE = "suite.json"
 ECHO: tuple[str, dict[str, object]] = ("echo", {"text": "hi"})
@@ -301,11 +302,186 @@ def test_t09_a_suite_that_is_not_there_is_refused(project: Project) -> None:
     assert "missing.json" in told.err
 
 
-def test_a_rubric_is_refused_by_name(promoted: Project) -> None:
-    rubric = {"kind": "rubric", "rubric": [{"criterion": "is polite", "weight": 1}]}
-    change(promoted, task={"expected": rubric})
+RUBRIC = {
+    "kind": "rubric",
+    "rubric": [
+        {"criterion": "says hi", "weight": 0.75},
+        {"criterion": "is polite", "weight": 0.25},
+    ],
+}
+JUDGE = """
+import json, sys
+asked = json.load(sys.stdin)
+met = ["hi" in asked["output"], False]
+print(json.dumps({"met": met, "reasons": ["it does", "\\x1b[2J no please"]}))
+"""
 
-    told = run(promoted, promoted.agent(ECHO, ADD))
+
+class TestJudges:
+    @pytest.fixture
+    def rubric(self, promoted: Project) -> Project:
+        change(promoted, task={"expected": RUBRIC}, thresholds={"passScore": 0.7})
+        return promoted
+
+    def test_without_one_a_rubric_is_refused_by_name(self, rubric: Project) -> None:
+        told = run(rubric, rubric.agent(ECHO, ADD))
+
+        assert told.code == 2
+        assert (
+            "task 'greeting' has kind rubric, and there is no judge; name one with --judge or "
+            "--judge-url"
+        ) in told.err
+
+    def test_r14_a_command_judges_and_grade_asks_nobody_again(self, rubric: Project) -> None:
+        judge = ("--judge", shlex.join(script(JUDGE)))
+
+        told = run(rubric, rubric.agent(ECHO, ADD), *judge, "--json", "--events", "events.jsonl")
+        again = rubric.tell("grade", SUITE, "events.jsonl", "--json")
+
+        assert told.code == 0, told
+        (task,) = json.loads(told.out)["tasks"]
+        assert (task["score"], task["passed"]) == (0.75, True)
+        assert (
+            "  + the judge found 1 of 2 criteria met; the score, 0.75, meets the bar; not met: "
+            'criterion 2, "is polite" (weight 0.25)'
+        ) in told.err.splitlines()
+        assert "  ! the judge on criterion 2: \\x1b[2J no please" in told.err.splitlines()
+        assert again.out == told.out
+        assert "no please" not in Path("events.jsonl").read_text(encoding="utf-8")
+
+    def test_r17_a_judge_that_fails_measures_nothing(self, rubric: Project) -> None:
+        failing = shlex.join(script("import sys; sys.exit('no model')"))
+
+        told = run(rubric, rubric.agent(ECHO, ADD), "--judge", failing)
+
+        assert told.code == 2
+        assert told.out.splitlines() == [
+            "greeting: not measured",
+            "  - trial 0 of 1: no score in the log",
+            "  ! the judge gave no judgement: exit code 1 (no model)",
+            "NOT MEASURED: no trial of any task was measured",
+        ]
+        assert "the log: task greeting, trial 0 was not judged: exit code 1" in told.err
+
+    def test_a_judge_that_takes_too_long_is_ended(self, rubric: Project) -> None:
+        slow = shlex.join(script("import time; time.sleep(60)"))
+
+        told = run(rubric, rubric.agent(ECHO, ADD), "--judge", slow, "--judge-timeout", "0.5")
+
+        assert told.code == 2
+        assert "the judge gave no judgement: timed out after 0.5 s" in told.out
+
+    def test_an_endpoint_judges_and_its_key_is_neither_shown_nor_kept(
+        self, rubric: Project, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        key = "Xk29fLq0vT7mZp4R"
+        monkeypatch.setenv("JUDGE_CRED", key)
+        # The agent has the variable too, and says what is in it.
+        agent = script("import os; print('hi', os.environ['JUDGE_CRED'])")
+        with JudgeServer(judged([True, True])) as server:
+            told = run(
+                rubric,
+                agent,
+                *("--judge-url", server.url, "--judge-model", "judge-1"),
+                *("--judge-key-env", "JUDGE_CRED", "--judge-price", "10:20"),
+                *("--json", "--events", "events.jsonl", "--summary", "summary.json"),
+            )
+
+        assert told.code == 2  # since it called no tool
+        assert json.loads(told.out)["tasks"][0]["score"] == 1
+        (asked,) = server.asked
+        assert asked.headers["authorization"] == f"Bearer {key}"
+        assert key not in json.dumps(asked.body)
+        events = Path("events.jsonl").read_text(encoding="utf-8")
+        usage = [one["payload"] for one in map(json.loads, events.splitlines())]
+        assert [one["costEstimateUsd"] for one in usage if "costEstimateUsd" in one] == [0.0018]
+        kept = b"".join(path.read_bytes() for path in Path(".sidecar").iterdir())
+        for text in (told.out, told.err, events, Path("summary.json").read_text(encoding="utf-8")):
+            assert key not in text
+        assert key.encode() not in kept
+
+    @pytest.mark.parametrize(
+        ("words", "problem"),
+        [
+            pytest.param(["--judge", "no-such-judge"], "'no-such-judge' was not found", id="gone"),
+            pytest.param(["--judge-url", "http://localhost"], "needs a model", id="no model"),
+            pytest.param(["--judge-timeout", "nan"], "is no number to compare with", id="nan"),
+        ],
+    )
+    def test_one_that_cannot_be_used_is_refused_before_anything_runs(
+        self, rubric: Project, words: list[str], problem: str
+    ) -> None:
+        told = run(rubric, script("open('started', 'w')"), *words, "--cwd", ".")
+
+        assert told.code == 2
+        assert problem in told.err
+        assert not Path("started").exists()
+
+
+class TestBaselines:
+    def test_r48_a_run_is_compared_with_one_of_the_journal(self, promoted: Project) -> None:
+        first = run(promoted, promoted.agent(DROP, ECHO, ADD), "--events", "first.jsonl")
+        baseline = run_of(Path("first.jsonl"))
+
+        told = run(
+            promoted,
+            promoted.agent(ECHO, ADD),
+            *("--baseline", baseline, "--method", "mcnemar", "--alpha", "0.1"),
+            *("--json", "--events", "events.jsonl"),
+        )
+        again = promoted.tell(
+            *("grade", SUITE, "events.jsonl", "--json"),
+            *("--baseline", baseline, "--method", "mcnemar", "--alpha", "0.1"),
+        )
+
+        assert (first.code, told.code) == (1, 0)
+        assert json.loads(told.out)["regression"] == {
+            "baselineRunId": baseline,
+            "scoreDelta": 0,
+            "verdict": "inconclusive",
+            "method": "mcnemar",
+            "alpha": 0.1,
+            "pairedTaskCount": 1,
+        }
+        assert (
+            f"against {baseline}: score +0, inconclusive: of 1 paired tasks 1 went up and 0 down "
+            "(exact test, p = 1, alpha 0.1)"
+        ) in told.err.splitlines()
+        assert again.out == told.out
+        events = Path("events.jsonl").read_text(encoding="utf-8").splitlines()
+        started, *_, completed = (json.loads(line)["payload"] for line in events)
+        assert started["baselineRunId"] == baseline
+        assert completed["regressionVsBaseline"] == 0
+
+    def test_r48_another_version_is_refused_before_anything_runs(self, promoted: Project) -> None:
+        run(promoted, promoted.agent(ECHO, ADD), "--summary", "before.json")
+        change(promoted, version="2.0.0")
+
+        told = run(
+            promoted, script("open('started', 'w')"), "--baseline", "before.json", "--cwd", "."
+        )
+
+        assert told.code == 2
+        assert "the baseline is of suite local.evals.suite 1.0.0" in told.err
+        assert not Path("started").exists()
+
+
+def test_r49_a_feature_that_is_not_implemented_is_refused_by_its_field(promoted: Project) -> None:
+    change(promoted, modes=["regression", "live-shadow"])
+
+    told = run(promoted, promoted.agent(ECHO, ADD), "--json")
 
     assert told.code == 2
-    assert "task 'greeting' has kind rubric, and there is no judge yet" in told.err
+    assert json.loads(told.out) == {
+        "error": "validation_error",
+        "message": "modes needs agents.evalSuite.modes, which this host does not advertise",
+        "details": {
+            "field": "modes",
+            "path": "/modes/1",
+            "fields": [{"field": "modes", "path": "/modes/1"}],
+        },
+    }
+    assert told.err == (
+        "mcp-sidecar: suite.json /modes/1: modes uses agents.evalSuite.modes, which is not "
+        "implemented here; take it out; `mcp-sidecar capabilities` shows what is implemented\n"
+    )

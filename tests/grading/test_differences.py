@@ -44,9 +44,7 @@ GRADE = TrialGrade(
 def test_a_trial_is_compared(score: float, said: list[str], *, passed: bool) -> None:
     scored = EvalScored(task_id="task", score=score, passed=passed)
 
-    assert [
-        str(one).replace("1.0 there", "1 there") for one in trial_differences(scored, GRADE)
-    ] == said
+    assert [str(one) for one in trial_differences(scored, GRADE)] == said
 
 
 def test_an_unmeasured_trial_has_no_score_to_compare() -> None:
@@ -159,3 +157,46 @@ def test_summaries_of_other_tasks_differ_as_a_whole() -> None:
         "passedCount",
         "tasks",
     ]
+
+
+BASELINE, OTHER = "local/" + "0" * 26, "local/" + "1" * 26
+
+
+@pytest.mark.parametrize(
+    ("regression", "said", "delta", "found"),
+    [
+        pytest.param({"baselineRunId": BASELINE, "scoreDelta": 0.5}, BASELINE, 0.5, [], id="same"),
+        pytest.param(
+            {"baselineRunId": BASELINE, "scoreDelta": 0.5},
+            BASELINE,
+            0.25,
+            [LogDifference("eval.completed", "regressionVsBaseline", "0.25", "0.5")],
+            id="another difference",
+        ),
+        pytest.param(
+            {"baselineRunId": BASELINE, "scoreDelta": 0.5},
+            OTHER,
+            0.5,
+            [LogDifference("eval.started", "baselineRunId", f'"{OTHER}"', f'"{BASELINE}"')],
+            id="another baseline",
+        ),
+        pytest.param(
+            {"baselineRunId": BASELINE, "scoreDelta": 0.5}, None, None, [], id="the log has none"
+        ),
+        pytest.param(None, BASELINE, 0.25, [], id="nothing to compare with"),
+    ],
+)
+def test_r48_what_a_log_says_of_a_baseline_is_compared_where_there_is_one(
+    regression: Json, said: str | None, delta: float | None, found: list[LogDifference]
+) -> None:
+    made = suite_from_json(suite())
+    more = {"regression": regression} if regression else {}
+    computed = summary_from_json(summary({"taskId": "task", "score": 1}, **more))
+    started = EvalStarted(
+        suite_id="s", suite_version="1", task_count=1, modes=("golden",), baseline_run_id=said
+    )
+    completed = EvalCompleted(
+        aggregate_score=1, passed=True, task_count=1, passed_count=1, regression_vs_baseline=delta
+    )
+
+    assert list(eval_differences(facts(started, completed), made, computed)) == found

@@ -13,10 +13,13 @@ from hypothesis import strategies as st
 from sidecar.errors import SuiteError
 from sidecar.grading.grade import Grade, GradeOptions, Status, grade, grade_trial, plan_of
 from sidecar.grading.log_reading import MAX_FINDINGS, OutOfOrderError, read_trial
-from sidecar.suite.documents import dump_document, suite_from_json
+from sidecar.grading.regression import Baseline, RegressionOptions
+from sidecar.suite.documents import dump_document, suite_from_json, summary_from_json
 from sidecar.suite.events import RunEvent, event_from_json, read_events
 from sidecar.suite.model_base import wire_value
+from sidecar.suite.payloads import CRITERIA, UNJUDGED
 from tests.eval_data import Json, Log, call, golden, path_only, rubric, suite, task, trajectory
+from tests.eval_data import summary as summary_value
 
 ON_PATH = trajectory("in-order", call("crm:lookup"), forbidden=["billing:refund-all"])
 FIXTURES = {"toolResponses": [call("crm:lookup")], "onMiss": "fail"}
@@ -446,9 +449,9 @@ def test_what_the_log_says_and_what_is_computed_are_compared() -> None:
     log = whole(of, ("task", [], {"output": "no"})).end(1, 1, 1, passed=True)
 
     assert [str(one) for one in graded(of, log).differences] == [
-        "task task, trial 0: score is 1.0 there, computed 0.0",
+        "task task, trial 0: score is 1 there, computed 0",
         "task task, trial 0: passed is true there, computed false",
-        "eval.completed: aggregateScore is 1.0 there, computed 0.0",
+        "eval.completed: aggregateScore is 1 there, computed 0",
         "eval.completed: passed is true there, computed false",
         "eval.completed: passedCount is 1 there, computed 0",
     ]
@@ -501,6 +504,101 @@ def test_r33_a_judge_whose_calls_were_not_logged_makes_the_cost_unknown() -> Non
     log.usage(costEstimateUsd=1).close().scored(evaluatorType="llm_judge")
 
     assert "totalCostUsd" not in summary(of, log)
+
+
+def test_r33_only_a_models_judgements_have_calls_to_be_logged() -> None:
+    of = suite(task(expected=rubric(1)))
+    log = Log().begin(of)
+    log.open()
+    log.usage(costEstimateUsd=1).close().scored(evaluatorType="deterministic")
+
+    assert summary(of, log)["totalCostUsd"] == 1
+
+
+def test_r14_a_rubric_is_scored_again_from_the_recorded_judgement() -> None:
+    of = suite(task(expected=rubric(0.9, 0.1)), thresholds={"passScore": 0.7})
+    log = whole(of, ("task", [], {"score": 0.2, "passed": False, CRITERIA: [True, False]}))
+
+    found = graded(of, log)
+
+    assert found.summary is not None
+    assert (found.summary.aggregate_score, found.summary.passed) == (0.9, True)
+    assert [str(one) for one in found.differences] == [
+        "task task, trial 0: score is 0.2 there, computed 0.9",
+        "task task, trial 0: passed is false there, computed true",
+    ]
+
+
+def test_an_unjudged_trial_is_not_measured_and_no_other_is_touched() -> None:
+    of = suite(task(expected=rubric(1)), trials={"count": 2}, thresholds={"passScore": 0})
+    log = Log().begin(of)
+    log.open()
+    log.close()
+    log.add(UNJUDGED, {"taskId": "task", "trialIndex": 0, "why": "exit code 1"})
+    log.trial("task", trialIndex=1)
+
+    found = graded(of, log)
+
+    assert found.status is Status.UNMEASURED
+    assert found.tasks[0].unmeasured == (0,)
+    assert [(one.trial_index, one.passed) for one in found.tasks[0].trials] == [(1, True)]
+
+
+class TestBaseline:
+    RUN = "local/" + "0" * 26
+
+    def baseline(self, score: float, **more: Any) -> Baseline:
+        entry = {"taskId": "task", "score": score}
+        return Baseline(summary_from_json(summary_value(entry, **more)), self.RUN)
+
+    def test_r48_the_summary_says_how_the_run_compares_and_passes_as_it_would_without(self) -> None:
+        of = suite()
+        log = whole(of, ("task", [], {"output": "ok"}))
+
+        found = graded(of, log, baseline=self.baseline(0.5))
+
+        assert found.summary is not None
+        assert wire_value(found.summary)["regression"] == {
+            "baselineRunId": self.RUN,
+            "scoreDelta": 0.5,
+            "verdict": "inconclusive",
+            "method": "sign-test",
+            "alpha": 0.05,
+            "pairedTaskCount": 1,
+        }
+        assert found.comparison is not None
+        assert found.comparison.reasons[0].text.startswith("inconclusive: of 1 paired tasks 1 went")
+        without = {**wire_value(found.summary)}
+        del without["regression"]
+        assert without == summary(of, log)
+
+    def test_the_options_of_the_comparison_are_used(self) -> None:
+        options = RegressionOptions(method="mcnemar", alpha=0.2)
+        before = Baseline(self.baseline(1).summary, self.RUN, options)
+
+        found = summary(suite(), whole(suite(), ("task", [], {"output": "ok"})), baseline=before)
+
+        assert (found["regression"]["method"], found["regression"]["alpha"]) == ("mcnemar", 0.2)
+        assert found["regression"]["verdict"] == "unchanged"
+
+    def test_r48_another_version_is_refused(self) -> None:
+        log = whole(suite(), ("task", [], {"output": "ok"}))
+
+        with pytest.raises(SuiteError, match="the baseline is of suite"):
+            graded(suite(), log, baseline=self.baseline(1, suiteVersion="2.0.0"))
+
+    def test_where_nothing_was_measured_nothing_is_compared(self) -> None:
+        found = graded(suite(), Log(), baseline=self.baseline(1))
+
+        assert (found.summary, found.comparison) == (None, None)
+
+    def test_what_the_log_says_of_the_baseline_is_compared(self) -> None:
+        log = Log().begin(suite(), baselineRunId="local/" + "1" * 26)
+        log.trial("task", output="ok")
+
+        found = graded(suite(), log, baseline=self.baseline(1))
+
+        assert [one.field for one in found.differences] == ["baselineRunId"]
 
 
 def test_r35_efficiency_counts_every_agent_inside_the_bracket() -> None:

@@ -298,3 +298,35 @@ def test_a_trial_without_its_bracket_has_a_defect() -> None:
     trial = read_trial([], agent_id="agent")
 
     assert [defect.code for defect in trial.defects] == ["no-bracket"]
+
+
+UNJUDGED = "mcp-sidecar.trial-unjudged"
+
+
+def test_r17_a_trial_that_was_not_judged_is_left_out_and_the_next_one_keeps_its_score() -> None:
+    log = begun()
+    log.open()
+    log.call("a:1").close().usage()
+    log.add(UNJUDGED, {"taskId": "one", "trialIndex": 1, "why": "timed out after 60 s"})
+    log.trial("two", "b:1")
+
+    trials, reader = read(log)
+
+    assert [(tools(trial), trial.defects) for trial in trials] == [(["b:1"], ())]
+    facts = reader.facts()
+    assert facts.judge_usage.calls == 1
+    assert [one.text for one in facts.findings][:1] == [
+        "task one, trial 1 was not judged: timed out after 60 s"
+    ]
+    assert "no-score" not in [one.code for one in facts.findings]
+
+
+def test_a_trial_that_was_not_judged_may_have_no_index() -> None:
+    log = begun()
+    log.open()
+    log.close()
+    log.add(UNJUDGED, {"taskId": "one", "why": "exit code 1"})
+
+    (said, *_) = read(log)[1].facts().findings
+
+    assert said.text == "task one was not judged: exit code 1"

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from sidecar.errors import SuiteError
 from sidecar.grading.regression import (
     METHODS,
+    Baseline,
     Comparison,
     MethodName,
     RegressionOptions,
@@ -21,6 +22,10 @@ from sidecar.suite.summary import EvalSummary
 from tests.eval_data import Json, summary
 
 BASELINE = "local/" + "0" * 26
+
+
+def test_a_baseline_is_compared_by_the_sign_test_unless_told_otherwise() -> None:
+    assert Baseline(run([1.0]), BASELINE).options == RegressionOptions("sign-test", 0.05)
 
 
 def run(scores: list[float], first: int = 0, **more: Json) -> EvalSummary:

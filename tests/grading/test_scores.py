@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from sidecar.grading.scores import golden_reason, rubric_score
+from sidecar.grading.scores import golden_reason, judgement_in, rubric_score, unmet
 from sidecar.suite.json_reading import decode
 from sidecar.suite.model import Criterion, GoldenMatch, Strategy
 from tests.eval_data import Json
@@ -113,3 +113,30 @@ def test_a_rubric_is_the_weighted_share_of_what_is_met(
 def test_each_criterion_must_be_judged() -> None:
     with pytest.raises(ValueError, match="2 criteria, 1 judgements"):
         rubric_score(criteria(1, 1), (True,))
+
+
+@pytest.mark.parametrize(
+    ("recorded", "judgement"),
+    [
+        pytest.param([True, False], (True, False), id="one boolean a criterion"),
+        pytest.param([True], None, id="too few"),
+        pytest.param([True, True, True], None, id="too many"),
+        pytest.param([1, 0], None, id="numbers"),
+        pytest.param([True, None], None, id="one left open"),
+        pytest.param("ft", None, id="text"),
+        pytest.param(None, None, id="nothing"),
+    ],
+)
+def test_r14_a_judgement_is_read_back_whole_or_not_at_all(
+    recorded: Json, judgement: tuple[bool, ...] | None
+) -> None:
+    assert judgement_in(recorded, criteria(1, 1)) == judgement
+
+
+def test_what_is_not_met_is_named_with_its_number_and_weight() -> None:
+    rubric = (Criterion(criterion='says "yes"', weight=0.25), *criteria(0.5, 0.25))
+
+    assert unmet(rubric, (True, True, True)) == ""
+    assert unmet(rubric, (False, True, False)) == (
+        r'criterion 1, "says \"yes\"" (weight 0.25); criterion 3, "c" (weight 0.25)'
+    )

@@ -138,8 +138,13 @@ def test_r33_judges_count_in_the_total() -> None:
         pytest.param([costs("1", "1"), costs("1")], {}, id="a trial that the log lacks"),
         pytest.param(
             [[{"score": "1", "cost": Fraction(1), "usage": Usage(1, 1, 1, Fraction(1))}]],
-            {"judged": True},
+            {"judged": 1},
             id="a judge whose calls were not logged",
+        ),
+        pytest.param(
+            [[{"score": "1", "cost": Fraction(1), "usage": Usage(1, 1, 1, Fraction(1))}]],
+            {"judged": 2, "judge_usage": Usage(1, 1, 1, Fraction(1))},
+            id="a judge of whose calls one was not logged",
         ),
     ],
 )

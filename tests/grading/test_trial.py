@@ -21,7 +21,7 @@ from sidecar.grading.trial import (
 )
 from sidecar.grading.usage import Usage
 from sidecar.suite.documents import suite_from_json
-from sidecar.suite.payloads import EvalScored
+from sidecar.suite.payloads import CRITERIA, EvalScored
 from tests.eval_data import Json, call, golden, path_only, rubric, suite, task, trajectory
 
 A, F = ObservedCall("s:a", {}, "agent"), ObservedCall("s:f", {}, "agent")
@@ -35,6 +35,8 @@ def grade(
     fixtures = more.pop("fixtures", None)
     serve = more.pop("fixtures_serve", True)
     scored = {"task_id": "task", "score": score, "passed": True}
+    if "met" in more:
+        scored[CRITERIA] = more.pop("met")
     scored |= {
         key: more.pop(key) for key in ("cost_usd", "latency_ms", "schema_valid") if key in more
     }
@@ -107,6 +109,22 @@ def told(found: TrialGrade) -> Any:
         pytest.param(grade(golden(), outcome="failed", output="ok"), 0, False, 0, id="R17 failed"),
         pytest.param(grade(golden(), outcome="refused"), 0, False, 0, id="R17 refused"),
         pytest.param(grade(rubric(1), outcome="failed", score=0.9), 0, False, 0, id="R17 rubric"),
+        pytest.param(
+            grade(rubric(0.9, 0.1), score=0.2, met=[True, False]),
+            "9/10",
+            True,
+            "9/10",
+            id="R14 the judgement counts, and not the score beside it",
+        ),
+        pytest.param(
+            grade(rubric(0.5, 1), met=[True, False]), "1/3", False, "1/3", id="R14 R32 exact"
+        ),
+        pytest.param(
+            grade(rubric(1), score=1, met=[]), None, False, None, id="a judgement of nothing"
+        ),
+        pytest.param(
+            grade(golden(), score=1, met=[False]), 1, True, 1, id="golden: no judgement is read"
+        ),
         pytest.param(
             grade(golden(trajectory=PATH), A, outcome="failed", output="ok"),
             0,
@@ -284,6 +302,33 @@ def test_only_the_targets_calls_are_on_its_path() -> None:
             grade(rubric(1), score=0.5),
             ["the recorded score, 0.5, is below the bar of 0.7"],
             id="judged low",
+        ),
+        pytest.param(
+            grade(rubric(0.25, 0.75), met=[False, True]),
+            [
+                "the judge found 1 of 2 criteria met; the score, 0.75, meets the bar; not met:"
+                ' criterion 1, "criterion 0" (weight 0.25)'
+            ],
+            id="R14 a judgement",
+        ),
+        pytest.param(
+            grade(rubric(1, 1, 1), met=[True, False, False]),
+            [
+                "the judge found 1 of 3 criteria met; the score, 0.333333, is below the bar of 0.7;"
+                ' not met: criterion 2, "criterion 1" (weight 1);'
+                ' criterion 3, "criterion 2" (weight 1)'
+            ],
+            id="R14 a judgement that is not enough",
+        ),
+        pytest.param(
+            grade(rubric(1), met=[True]),
+            ["the judge found 1 of 1 criteria met; the score, 1, meets the bar"],
+            id="R14 all met",
+        ),
+        pytest.param(
+            grade(rubric(1, 1), met=[True]),
+            ["the recorded judgement is none of a rubric of 2 criteria"],
+            id="a judgement of another rubric",
         ),
         pytest.param(
             grade(golden(), score=0.9),

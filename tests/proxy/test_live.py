@@ -460,8 +460,7 @@ def test_a_journal_that_breaks_is_told_once_and_traffic_goes_on(
         live = LiveServer(stage.wiring, lambda: None)
         live.start()
         broken = JournalError("the disk is full", place="journal.db", hint="make room")
-        session = stage.tape.session
-        monkeypatch.setattr(session, "transaction", _raising(broken))
+        monkeypatch.setattr(stage.tape.session, "add", _raising(broken))
         for ident in range(3):
             live.take([b'{"jsonrpc":"2.0","id":%d,"result":{}}\n' % ident])
             live.take([request(ident, "ping")])

@@ -33,10 +33,11 @@ def ran(script: str, *signs: signal.Signals) -> tuple[int, str]:
             assert process.stdout.readline() == "ready\n"
             for sign in signs:
                 process.send_signal(sign)
-            said = process.communicate(timeout=WAIT_SECONDS)[0]
+            said = process.stdout.read()  # to its end; pytest bounds it
+            code = process.wait(WAIT_SECONDS)
         finally:
             process.kill()
-    return process.returncode, said
+    return code, said
 
 
 @pytest.mark.parametrize("sign", SIGNALS)

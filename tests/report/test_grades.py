@@ -1,16 +1,19 @@
 """A grade in words."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from sidecar.grading.grade import Grade, Status, grade
-from sidecar.report.grades import Notes, exit_code, graded, measured
-from sidecar.suite.documents import suite_from_json
+from sidecar.grading.grade import Grade, GradeOptions, Status, grade
+from sidecar.grading.regression import Baseline
+from sidecar.report.grades import Notes, exit_code, graded, measured, oddities
+from sidecar.suite.documents import suite_from_json, summary_from_json
 from sidecar.suite.events import RunEvent, event_from_json
 from sidecar.suite.model import AgentEvalSuite
 
+RUN = "local/01J00000000000000000000001"
 GOLDEN = {"kind": "golden", "match": {"strategy": "exact", "value": "right"}}
 
 
@@ -104,9 +107,8 @@ def grade_of(of: AgentEvalSuite, *trials: Trial) -> Grade:
 
 
 def lines(found: Grade, notes: Notes | None = None) -> list[str]:
-    """The report, without what it says of the log's own scores."""
-    text = graded(found, notes=notes)
-    return [line for line in text.splitlines() if not line.startswith("the log differs")]
+    """The report."""
+    return graded(found, notes=notes).splitlines()
 
 
 def test_a_passed_task_says_its_score_and_its_gate() -> None:
@@ -198,9 +200,11 @@ def test_t09_a_log_without_trials_measured_nothing() -> None:
     assert lines(found) == [
         "task-1: not measured",
         "  - trial 0 of 1: no score in the log",
+        "NOT MEASURED: no trial of any task was measured",
+    ]
+    assert oddities(found).splitlines() == [
         "the log: the log has no eval.started",
         "the log: the log has no eval.completed",
-        "NOT MEASURED: no trial of any task was measured",
     ]
     assert exit_code(found) == 2
 
@@ -211,19 +215,65 @@ def test_a_passed_suite_ends_with_0() -> None:
     assert exit_code(grade_of(of, Trial())) == 0
 
 
-def test_what_the_log_says_otherwise_is_told() -> None:
-    text = graded(grade_of(suite(GOLDEN), Trial()))
+def test_what_the_log_says_otherwise_is_told_apart_from_the_grade() -> None:
+    found = grade_of(suite(GOLDEN), Trial())
 
-    assert "the log differs: task task-1, trial 0: score is 0.0 there, computed 1.0\n" in text
+    assert "the log" not in graded(found)
+    assert oddities(found).splitlines() == [
+        "the log differs: task task-1, trial 0: score is 0 there, computed 1",
+        "the log differs: task task-1, trial 0: passed is false there, computed true",
+        "the log differs: eval.completed: aggregateScore is 0 there, computed 1",
+        "the log differs: eval.completed: passed is false there, computed true",
+        "the log differs: eval.completed: passedCount is 0 there, computed 1",
+    ]
 
 
-def test_many_oddities_of_a_log_are_counted() -> None:
+def test_every_oddity_of_a_log_is_told() -> None:
     of = suite(*[GOLDEN] * 30)
 
-    text = graded(grade_of(of, *[Trial()] * 30))
+    assert oddities(grade_of(of, *[Trial()] * 30)).count("the log differs") == 63
 
-    assert text.count("the log differs") == 10
-    assert "more oddities of the log\n" in text
+
+def test_a_log_without_oddities_is_not_spoken_of() -> None:
+    found = replace(grade_of(suite(GOLDEN), Trial()), differences=())
+
+    assert oddities(found) == ""
+
+
+@pytest.mark.parametrize(
+    ("before", "said"),
+    [
+        pytest.param(
+            0.5,
+            f"against {RUN}: score +0.5, inconclusive: of 1 paired tasks 1 went up and 0 down"
+            " (exact test, p = 1, alpha 0.05)",
+            id="R48 inconclusive",
+        ),
+        pytest.param(
+            1,
+            f"against {RUN}: score +0, unchanged: of 1 paired tasks 0 went up and 0 down",
+            id="R48 unchanged",
+        ),
+    ],
+)
+def test_a_comparison_with_a_baseline_is_told_before_the_verdict(before: float, said: str) -> None:
+    of = suite(GOLDEN)
+    entry = {"taskId": "task-1", "score": before, "passed": before == 1}
+    value = {
+        "suiteId": of.suite_id,
+        "suiteVersion": of.version,
+        "aggregateScore": before,
+        "passed": True,
+        "taskCount": 1,
+        "passedCount": int(before),
+        "tasks": [entry],
+    }
+    options = GradeOptions(baseline=Baseline(summary_from_json(value), RUN))
+
+    told = lines(grade(of, log(of, Trial()), options=options))
+
+    assert told[-2] == said
+    assert told[-1].startswith("PASSED: 1 of 1 task passed")
 
 
 def test_nothing_in_a_reason_steers_the_terminal() -> None:

@@ -4,7 +4,16 @@ import pytest
 
 from sidecar.cassette.arguments import ABSENT
 from sidecar.suite.model_base import Model, wire_value
-from sidecar.suite.payloads import FAILURE, MISS, OUTPUT, PAYLOADS, EvalScored, ToolReturned
+from sidecar.suite.payloads import (
+    FAILURE,
+    MISS,
+    OUTPUT,
+    PAYLOADS,
+    UNJUDGED,
+    EvalScored,
+    ToolReturned,
+    TrialUnjudged,
+)
 from sidecar.suite.validation import problems_in
 from tests.eval_data import AGENT, Json
 
@@ -40,6 +49,7 @@ EXAMPLES: dict[str, dict[str, Json]] = {
         "evaluatorType": "llm_judge",
     },
     "eval.completed": {"aggregateScore": 1, "passed": True, "taskCount": 1, "passedCount": 1},
+    UNJUDGED: {"taskId": "t", "trialIndex": 0, "why": "timed out after 60 s"},
 }
 EXTENSIBLE = [kind for kind in EXAMPLES if kind != "provider.usage"]
 
@@ -131,3 +141,10 @@ def test_an_eval_scored_holds_no_content() -> None:
 
     assert {field.alias for field in EvalScored.model_fields.values()} == allowed
     assert issubclass(EvalScored, Model)
+
+
+def test_a_trial_that_was_not_judged_has_a_reason_and_no_score() -> None:
+    without = {"taskId": "t", "trialIndex": 0}
+
+    assert [one.pointer for one in problems_in(TrialUnjudged, without)] == ["/why"]
+    assert "score" not in TrialUnjudged.model_fields
