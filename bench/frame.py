@@ -30,6 +30,7 @@ class Scale(NamedTuple):
         growth_edge: How many of its last calls are compared with the first of a new one.
         kept_calls: Calls of the recording that is weighed.
         imports: Starts of each contestant that tell their imports.
+        graded_tasks: Tasks of the suite whose log is graded.
     """
 
     calls: int
@@ -43,10 +44,11 @@ class Scale(NamedTuple):
     growth_edge: int
     kept_calls: int
     imports: int
+    graded_tasks: int
 
 
-FULL = Scale(4000, 25, 100, 25, 9, 25, 50, 10_000, 500, 500, 9)
-QUICK = Scale(1000, 25, 100, 5, 3, 9, 50, 1000, 250, 500, 4)
+FULL = Scale(4000, 25, 100, 25, 9, 25, 50, 10_000, 500, 500, 9, 2000)
+QUICK = Scale(1000, 25, 100, 5, 3, 9, 50, 1000, 250, 500, 4, 100)
 
 
 class Bench:

@@ -13,7 +13,19 @@ from typing import Any
 
 from rich.console import Console
 
-from bench import at_once, big, growth, imports, memory, record, replay, size, startup, table
+from bench import (
+    at_once,
+    big,
+    grading,
+    growth,
+    imports,
+    memory,
+    record,
+    replay,
+    size,
+    startup,
+    table,
+)
 from bench.client import ContestantError
 from bench.contestants import ROOT
 from bench.frame import FULL, QUICK, Bench, Section
@@ -30,6 +42,7 @@ SECTIONS: Mapping[str, Section] = {
     "growth": growth.measure,
     "size": size.measure,
     "imports": imports.measure,
+    "grading": grading.measure,
 }
 
 

@@ -20,6 +20,7 @@ class Line(NamedTuple):
         judged: Whether we have to be at or below mcp-rec; else the line is for context.
         flat: A value up to which there is nothing to win, as for a growth of 1: at or below
             it counts as at or below mcp-rec.
+        limit: What our own value must not exceed, where there is no peer to compare with.
         detail: What the values stand for, word by word; not in the table.
     """
 
@@ -29,6 +30,7 @@ class Line(NamedTuple):
     values: Mapping[str, float]
     judged: bool = True
     flat: float | None = None
+    limit: float | None = None
     detail: Mapping[str, Sequence[str]] | None = None
 
 

@@ -13,7 +13,8 @@ _DIGITS = 3
 _FOOT = """\
 Less is better everywhere; every answer was checked. The proxies' CPU and memory are
 without the server's. ours / best: our value over the least of the other proxies'.
-ok: we are at or below mcp-rec, or flat where a value has only to stay flat.
+ok: we are at or below mcp-rec, or flat where a value has only to stay flat, or within the
+limit of what has no peer.
 """
 
 
@@ -24,7 +25,8 @@ class Verdict(NamedTuple):
         ratio: Our value over the best peer's; None where there is none to compare with, or
             nothing to divide by.
         best: The peer with the least value.
-        at_or_below: Whether we are at or below mcp-rec, or flat; None if not judged.
+        at_or_below: Whether we are at or below mcp-rec, or flat, or within the limit; None if
+            not judged.
     """
 
     ratio: float | None
@@ -35,6 +37,8 @@ class Verdict(NamedTuple):
 def verdict(line: Line) -> Verdict:
     """Judge one line."""
     ours = line.values.get(OURS)
+    if ours is not None and line.limit is not None:
+        return Verdict(None, None, ours <= line.limit)
     peers = {who: line.values[who] for who in (RELAY, MCP_REC) if who in line.values}
     if ours is None or not peers:
         return Verdict(None, None, None)
@@ -95,6 +99,8 @@ def _entry(line: Line) -> dict[str, Any]:
         "best": judged.best,
         "atOrBelowMcpRec": judged.at_or_below,
     }
+    if line.limit is not None:
+        entry |= {"limit": line.limit, "withinLimit": entry.pop("atOrBelowMcpRec")}
     if line.flat is not None:
         entry["flatUpTo"] = line.flat
     if line.detail is not None:

@@ -6,12 +6,10 @@ import json
 import re
 from typing import NamedTuple
 
+from sidecar.cassette.lazy_patterns import compiled
 from sidecar.wire.json_text import JsonValue
 
-_MARK = "\x7fnumber "  # DEL: in no sensible text, and never escaped when written
-_ESCAPED_MARK = "\\u007f"
-_MARKED = re.compile(rf'"{_MARK}([^"]*)"')
-_INDENT = re.compile(r"\s*[\[{]\r?\n([ \t]+)")
+_INDENT = r"\s*[\[{]\r?\n([ \t]+)"
 _MAX_INDENTED_CHARS = 262144  # indented JSON is written by Python code, ten times slower
 
 
@@ -44,32 +42,44 @@ def layout_of(text: str) -> Layout:
     A text of more than 256 KB loses its indentation.
     """
     ascii_only = text.isascii() and "\\u" in text
-    indent = _INDENT.match(text)
+    indent = compiled(_INDENT).match(text)
     if indent and len(text) <= _MAX_INDENTED_CHARS:
         return Layout(indent[1], (",", ": "), ascii_only)
     spaced = '": ' in text or ", " in text
     return Layout(None, (", ", ": ") if spaced else (",", ":"), ascii_only)
 
 
-def load(text: str) -> JsonValue:
+class Read(NamedTuple):
+    """A JSON text that was read, to be written again.
+
+    Attributes:
+        value: Its value.
+        mark: What each `Spelling` begins with; it is nowhere else in the value.
+    """
+
+    value: JsonValue
+    mark: str
+
+
+def read(text: str) -> Read:
     """Read a JSON text; numbers that Python would write differently become `Spelling`.
 
     Raises:
-        ValueError: If it is no JSON, or holds what cannot be written again as it was.
+        ValueError: If it is no JSON, or holds an integer too long for Python.
         RecursionError: If it is nested too deep.
     """
-    if _MARK in text or _ESCAPED_MARK in text.lower():
-        raise ValueError("the text holds the mark that numbers are kept by")
-    return json.loads(text, parse_float=_number)
+    # A text cannot hold its own hash, so nobody can write what passes for a number.
+    mark = f"number {hash(text)} "
+
+    def number(spelt: str) -> float | Spelling:
+        value = float(spelt)
+        return value if repr(value) == spelt else Spelling(mark + spelt)
+
+    return Read(json.loads(text, parse_float=number), mark)
 
 
-def _number(text: str) -> float | Spelling:
-    value = float(text)
-    return value if repr(value) == text else Spelling(_MARK + text)
-
-
-def dump(value: JsonValue, layout: Layout = COMPACT) -> str:
-    """Write what `load` read.
+def write(value: JsonValue, mark: str, layout: Layout = COMPACT) -> str:
+    """Write a value that was read, or part of it.
 
     A lone surrogate cannot be encoded as UTF-8; a value that holds one is written with
     escapes throughout.
@@ -84,5 +94,5 @@ def dump(value: JsonValue, layout: Layout = COMPACT) -> str:
         try:
             text.encode()
         except UnicodeEncodeError:
-            return dump(value, layout._replace(ascii_only=True))
-    return _MARKED.sub(r"\1", text) if _MARK in text else text
+            return write(value, mark, layout._replace(ascii_only=True))
+    return re.sub(rf'"{mark}([^"]*)"', r"\1", text) if mark in text else text

@@ -5,16 +5,16 @@ A walk is made only for a text in which something was found, and looks only for 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from enum import IntEnum
 from typing import NamedTuple, TypeAlias
 
-from sidecar.cassette.json_layout import COMPACT, dump, layout_of, load
+from sidecar.cassette.json_layout import layout_of, read, write
 from sidecar.cassette.json_schemas import MAPS, WHOLE, is_map_of_schemas, is_schema
+from sidecar.cassette.lazy_patterns import compiled
 from sidecar.cassette.masking import Masked, Place, Span, mask
 from sidecar.cassette.secret_names import FOLDERS, NameKind, folded, name_kind
-from sidecar.cassette.secret_values import SCHEME, is_masked, is_reference
+from sidecar.cassette.secret_values import is_masked, is_reference, scheme_chars
 from sidecar.wire.json_text import JsonValue
 
 
@@ -80,10 +80,13 @@ _MIN_NUMBER = 100  # smaller ones are no passwords
 _JSON_ENDS = {"{": "}", "[": "]", '"': '"'}
 _SPACE = " \t\r\n"
 _LARGE_CHARS = 524288  # from here on, secrets are masked where they stand if that will do
-_CLOSING = re.compile(rb'\\+"')
-_ABSOLUTE = re.compile(r"[/~]|[A-Za-z]:\\|\\\\")
+_CLOSING = rb'\\+"'
+_ABSOLUTE = r"[/~]|[A-Za-z]:\\|\\\\"
 # Parts of a text that only a walk tells apart.
-_WALKED = ("mimeType", *sorted(_PROTOCOL), _PROTOCOL_PREFIX, *sorted(WHOLE), *sorted(MAPS))
+_WALKED = (
+    "mimeType", "progressToken", "tracepar", "tracesta", _PROTOCOL_PREFIX,
+    "Schema", "roperties", "$defs", "definitions",
+)  # fmt: skip
 
 Handle: TypeAlias = Callable[[JsonValue, dict[str, JsonValue]], JsonValue]
 """Masks a member's value, given its object too."""
@@ -127,9 +130,9 @@ class Sweep:
         if spliced is not None:
             return spliced
         try:
-            value = load(text)
+            value, mark = read(text)
             masked = self._value(value, Part.PLAIN)
-            return text if masked is value else dump(masked, COMPACT)
+            return text if masked is value else write(masked, mark)
         except (ValueError, RecursionError):
             return self._plain(text, Part.PLAIN)
 
@@ -168,9 +171,11 @@ class Sweep:
         if part is Part.BINARY or not _may_be_json(text):
             return self._plain(text, part)
         try:
-            value = load(text)
+            value, mark = read(text)
             masked = self._value(value, part)
-            return text if masked is value else _rewritten(text, masked)
+            if masked is value:
+                return text
+            return _in_white_space_of(text, write(masked, mark, layout_of(text)))
         except (ValueError, RecursionError):
             return self._plain(text, part)
 
@@ -253,6 +258,7 @@ class Sweep:
             masked = self.text(name, part)
             if masked is not name:
                 self._new_names[name] = masked
+                self.touching = True  # the name that is left may tell of a secret
         return handle or _usual
 
     def _handle(self, name: str) -> Handle | None:
@@ -289,7 +295,7 @@ class Sweep:
         return self._secret(item, kind) if kind else self._value(item, Part.PLAIN)
 
     def _folder(self, item: JsonValue, kind: NameKind) -> JsonValue:
-        is_path = type(item) is str and _ABSOLUTE.match(item)
+        is_path = type(item) is str and compiled(_ABSOLUTE).match(item)
         return self._value(item, Part.PLAIN) if is_path else self._secret(item, kind)
 
     def _secret(self, item: JsonValue, kind: NameKind) -> JsonValue:
@@ -307,8 +313,7 @@ class Sweep:
     def _secret_text(self, text: str) -> str:
         if is_masked(text) or is_reference(text):
             return text
-        scheme = SCHEME.match(text)
-        start = scheme.end() if scheme else 0
+        start = scheme_chars(text)
         self.masked += 1
         secret = text[start:].encode("utf-8", "surrogatepass")
         return text[:start] + self.place(secret).decode()
@@ -336,15 +341,13 @@ def _is_plain(data: bytes, span: Span) -> bool:
     """Tell whether a span holds no escape of JSON, and cuts none."""
     inside = data[span.start - 1 : span.end]
     after = data[span.end : span.end + 1]
-    closes = _CLOSING.match(data, span.end)
+    closes = compiled(_CLOSING).match(data, span.end)
     return b"\\" not in inside and b'"' not in inside[1:] and (after != b"\\" or bool(closes))
 
 
-def _rewritten(text: str, value: JsonValue) -> str:
-    """Write a value as a text was written, with the white space around it."""
+def _in_white_space_of(text: str, masked: str) -> str:
     start = len(text) - len(text.lstrip(_SPACE))
-    end = len(text.rstrip(_SPACE))
-    return text[:start] + dump(value, layout_of(text)) + text[end:]
+    return text[:start] + masked + text[len(text.rstrip(_SPACE)) :]
 
 
 def _may_be_json(text: str) -> bool:

@@ -13,6 +13,7 @@ from binascii import a2b_base64, b2a_base64
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from sidecar.cassette.lazy_patterns import compiled
 from sidecar.cassette.masking import Span
 
 MIN_CHARS = 4
@@ -27,10 +28,11 @@ _STAR = b"*"
 
 # In JSON the letter before may be that of an escape.
 _WORD_START = rb"(?:(?<![A-Za-z0-9])|(?<=\\[nrtbf])|(?<=\\u[0-9a-fA-F]{4}))"
-_ALNUM = re.compile(rb"[A-Za-z0-9]+")
+_WORD_END = rb"(?![A-Za-z0-9])"
+_ALNUM = rb"[A-Za-z0-9]+"
 _BASE64 = rb"(?:[A-Za-z0-9+_-]|\\*/|%2[bBfF])*"
-_BASE64_BEFORE = re.compile(_BASE64 + rb"\Z")
-_BASE64_AFTER = re.compile(_BASE64 + rb"(?:=|%3[dD]){0,2}")
+_BASE64_BEFORE = _BASE64 + rb"\Z"
+_BASE64_AFTER = _BASE64 + rb"(?:=|%3[dD]){0,2}"
 _ENTITIES = {"&": "amp", "<": "lt", ">": "gt", '"': "quot", "'": "apos"}
 _ESCAPES = {"\n": "n", "\r": "r", "\t": "t", "\b": "b", "\f": "f"}
 _FOR_BASE64 = {ord("+"): rb"(?:\+|-|%2[bB]|\\+u002[bB])", ord("/"): rb"(?:\\*/|_|%2[fF])"}
@@ -102,8 +104,10 @@ def _found(needle: Needle, data: bytes) -> Iterator[re.Match[bytes]]:
 def _span(needle: Needle, data: bytes, found: re.Match[bytes]) -> Span:
     if needle.alignment < 0:
         return Span(*found.span(), secret=needle.value)
-    before = _BASE64_BEFORE.search(data, max(0, found.start() - _MAX_RUN_BYTES), found.start())
-    after = _BASE64_AFTER.match(data, found.end(), found.end() + _MAX_RUN_BYTES)
+    before = compiled(_BASE64_BEFORE).search(
+        data, max(0, found.start() - _MAX_RUN_BYTES), found.start()
+    )
+    after = compiled(_BASE64_AFTER).match(data, found.end(), found.end() + _MAX_RUN_BYTES)
     start = before.start() if before else found.start()
     end = after.end() if after else found.end()
     if end - start <= _MAX_RUN_BYTES:
@@ -136,7 +140,8 @@ def _forms(value: str) -> Iterator[Needle]:
     raw = value.encode("utf-8", "surrogatepass")
     spelt = b"".join(map(_spellings, value))
     if len(value) < _WHOLE_WORD_CHARS:
-        spelt = _WORD_START + spelt + rb"(?![A-Za-z0-9])"
+        before = _WORD_START if raw[:1].isalnum() else b""
+        spelt = before + spelt + (_WORD_END if raw[-1:].isalnum() else b"")
     yield _needle(raw, spelt, raw, -1)
     if len(raw) >= _MIN_BASE64_BYTES:
         for alignment, first in enumerate(_FIRST_CHAR):
@@ -147,7 +152,7 @@ def _forms(value: str) -> Iterator[Needle]:
 
 
 def _needle(form: bytes, spelt: bytes, value: bytes, alignment: int) -> Needle:
-    core = max(_ALNUM.findall(form), key=len, default=b"")
+    core = max(compiled(_ALNUM).findall(form), key=len, default=b"")
     core = core if len(core) >= _MIN_CORE_BYTES else core[:1]
     reach = _MAX_SPELLING_BYTES * len(form) if form != core else len(form) + 1
     return Needle(core, re.compile(spelt), reach, value, alignment)

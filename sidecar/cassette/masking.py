@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
+from sidecar.cassette.lazy_patterns import compiled
 from sidecar.cassette.placeholders import MARK, PATTERN
 
 
@@ -29,9 +29,9 @@ class Span(NamedTuple):
 Place = Callable[[bytes], bytes]
 """Makes the placeholder of a secret."""
 
-_PLACEHOLDER = re.compile(PATTERN.encode())
+_PLACEHOLDER = PATTERN.encode()
 _MARK = MARK.encode()
-_TOUCHES = re.compile(rb"[A-Za-z0-9_+/.-]")
+_TOUCHES = rb"[A-Za-z0-9_+/.-]"
 
 
 class Masked(NamedTuple):
@@ -105,13 +105,13 @@ def _order(span: Span) -> tuple[int, int, bytes, bytes]:
 
 def _touches(data: bytes, span: Span) -> bool:
     before = data[span.start - 1 : span.start] if span.start else b""
-    return bool(_TOUCHES.match(before) or _TOUCHES.match(data, span.end))
+    return bool(compiled(_TOUCHES).match(before) or compiled(_TOUCHES).match(data, span.end))
 
 
 def _placeholders(data: bytes) -> list[Span]:
     if _MARK not in data:
         return []
-    return [Span(*found.span(), secret=_MARK) for found in _PLACEHOLDER.finditer(data)]
+    return [Span(*found.span(), secret=_MARK) for found in compiled(_PLACEHOLDER).finditer(data)]
 
 
 def _groups(spans: Iterable[Span], placeholders: list[Span]) -> list[Span]:

@@ -5,9 +5,9 @@ A name counts where something is assigned to it: `"api_key": …`, `api_key=…`
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
+from sidecar.cassette.lazy_patterns import compiled
 from sidecar.cassette.secret_names import SECRET_KEYS, NameKind, folded, name_kind, words
 
 # Folding leaves only these letters, small, and a colon for each sign of an assignment. The
@@ -34,7 +34,9 @@ def fold(data: bytes) -> bytes:
 
 def near_signs(data: bytes) -> bytes:
     """Reduce a text with few signs of assignment to what is before each; else the same text."""
-    if len(data) < _LARGE_BYTES:
+    sample = data[:_SAMPLE_BYTES]
+    signs = sum(map(sample.count, _EACH_SIGN))
+    if len(data) <= len(sample) or signs * _SPARSE > len(sample):
         return data
     pieces: list[bytes] = []
     for sign in _EACH_SIGN:
@@ -47,7 +49,7 @@ def near_signs(data: bytes) -> bytes:
     return b" ".join(pieces)
 
 
-_LARGE_BYTES = 65536
+_SAMPLE_BYTES = 32768
 _EACH_SIGN = (b":", b"=", b">")
 _SPARSE = 512  # bytes a sign, at least
 _BEFORE_SIGN = 128  # bytes: a name, or a name's label and the name of its value
@@ -175,13 +177,11 @@ def _pieces(text: bytes) -> list[bytes]:
 _MANY_SIGNS = b":" * 8
 _VALUE = b"ale"  # the end of a folded `value`
 _NAMES = (b"name:", b"key:")
-_LABEL = re.compile(
-    b"(token|secret|password|passwd|pwd|phrase|passcode|cookie|athorization|credential|key)"
-)
+_LABEL = b"(token|secret|password|passwd|pwd|phrase|passcode|cookie|athorization|credential|key)"
 _MAX_BESIDE = 200  # bytes from a name to the next sign
 
 
-_FLAG = re.compile(rb"--([A-Za-z][A-Za-z0-9_-]{1,62})(?:[ \t]|\\*[\"'][ \t]*,)")
+_FLAG = rb"--([A-Za-z][A-Za-z0-9_-]{1,62})(?:[ \t]|\\*[\"'][ \t]*,)"
 
 
 def flag_words(data: bytes) -> set[str]:
@@ -193,7 +193,7 @@ def flag_words(data: bytes) -> set[str]:
     found: set[str] = set()
     at = data.find(b"--")
     while at >= 0:
-        flag = _FLAG.match(data, at)
+        flag = compiled(_FLAG).match(data, at)
         name = flag[1].decode() if flag else ""
         if name and name_kind(name) is not NameKind.NONE:
             found |= {word for word in _WORDS if word in name.lower()}
@@ -209,6 +209,6 @@ def _labels(text: bytes) -> set[str]:
         while at >= 0:
             at += len(name)
             following = text[at : at + _MAX_BESIDE].partition(b":")[0]
-            found.update(_LABEL.findall(following))
+            found.update(compiled(_LABEL).findall(following))
             at = text.find(name, at)
     return {"authorization" if word == b"athorization" else word.decode() for word in found}

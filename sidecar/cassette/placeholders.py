@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from sidecar.cassette.lazy_patterns import compiled
 from sidecar.wire.json_text import JsonValue
 
 MARK = "[REDACTED"
@@ -20,9 +21,9 @@ UNIFIED = "[REDACTED]"
 PATTERN = r"\[REDACTED(?::(?:[0-9a-f]{16}|[0-9]{1,9}))?\]"
 """Any of the three forms, as a regular expression for `str` and, encoded, for `bytes`."""
 
-_ANY = re.compile(PATTERN)
-_NUMBERED = re.compile(r"\[REDACTED:([0-9]{1,9})\]")
-_HASHED = re.compile(r"\[REDACTED:[0-9a-f]{16}\]")
+_ANY = PATTERN
+_NUMBERED = r"\[REDACTED:([0-9]{1,9})\]"
+_HASHED = r"\[REDACTED:[0-9a-f]{16}\]"
 _HASH_BYTES = 8
 _MAX_KEY_BYTES = 64  # what blake2b takes as a key
 
@@ -60,7 +61,7 @@ class Renumberer:
         if MARK not in text:
             return text
         self._taken.update(numbers_in(text))
-        return _HASHED.sub(self._numbered, text)
+        return compiled(_HASHED).sub(self._numbered, text)
 
     def _numbered(self, found: re.Match[str]) -> str:
         name = found.group()
@@ -76,7 +77,7 @@ def numbers_in(text: str) -> set[int]:
     """Return the numbers of the numbered placeholders in a text."""
     if MARK not in text:
         return set()
-    return {int(number) for number in _NUMBERED.findall(text)}
+    return {int(number) for number in compiled(_NUMBERED).findall(text)}
 
 
 def renumber(texts: Iterable[str]) -> list[str]:
@@ -101,7 +102,7 @@ def unify(value: JsonValue) -> JsonValue:
         string, or a scalar, that has none.
     """
     if type(value) is str:  # not a Number of wire.json_text
-        return _ANY.sub(UNIFIED, value) if MARK in value else value
+        return compiled(_ANY).sub(UNIFIED, value) if MARK in value else value
     if isinstance(value, list | tuple):
         return [unify(item) for item in value]
     if isinstance(value, dict):

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache
 from typing import NamedTuple
 
+from sidecar.cassette.lazy_patterns import compiled
 from sidecar.cassette.masking import Span
 from sidecar.cassette.secret_names import (
     FOLDERS,
@@ -19,7 +19,7 @@ from sidecar.cassette.secret_names import (
     is_query_secret,
     name_kind,
 )
-from sidecar.cassette.secret_values import SCHEME, Evidence, is_secret
+from sidecar.cassette.secret_values import Evidence, is_secret, scheme_chars
 
 _NAME_BYTES = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-")
 _MAX_NAME_BYTES = 64
@@ -53,12 +53,6 @@ _WITH_DIGIT = rb"[A-Za-z]*[0-9]"
 _DIGITS = rb"-?[1-9][0-9]{2,64}(?=\s*[,}\]\s])"
 _TRAILING = b".,:!?"
 _WHOLE_LINE = ("digest", "aws4", "hmac")  # schemes whose credentials are a list
-
-
-@cache
-def _compiled(pattern: bytes) -> re.Pattern[bytes]:
-    # Not at import: most sessions need none of them, and each costs up to a millisecond.
-    return re.compile(pattern, re.IGNORECASE if pattern is _AFTER else 0)
 
 
 class _Name(NamedTuple):
@@ -154,14 +148,14 @@ class Assignments:
         return self._harmless[name]
 
     def _named(self, data: bytes, at: int, end: int) -> _Name | None:
-        joint = _compiled(_AFTER).match(data, end)
+        joint = compiled(_AFTER, re.IGNORECASE).match(data, end)
         return self._name(data, at, joint) if joint else None
 
     def _is_label(self, data: bytes, at: int, end: int) -> bool:
         """Tell whether a secret's name is the value of a `name`: `"name": "API_KEY"`."""
-        after = _compiled(_LABEL_END).match(data, end)
+        after = compiled(_LABEL_END).match(data, end)
         start = _name_start(data, at)
-        before = _compiled(_LABEL).search(data, max(0, start - _MAX_LABEL_BYTES), start)
+        before = compiled(_LABEL).search(data, max(0, start - _MAX_LABEL_BYTES), start)
         return bool(
             after
             and before
@@ -216,7 +210,7 @@ def _value(data: bytes, name: _Name) -> Span | None:
     # `a > b`, and a part of an ARN, `…:secret:name`, assign nothing.
     if (mark == b">" and name.before != ord("<")) or (mark == b":" and name.before == ord(":")):
         return None
-    opening = _compiled(_OPENING).match(data, at) if mark != b">" else None
+    opening = compiled(_OPENING).match(data, at) if mark != b">" else None
     closing = _closing(data, opening) if opening else -1
     if opening and closing >= 0:
         return _quoted(data, name, opening.end(), closing)
@@ -229,7 +223,7 @@ def _value(data: bytes, name: _Name) -> Span | None:
 
 def _is_within_string(data: bytes, name: _Name) -> bool:
     """Tell, of a JSON text, whether a name and its value are in one string, or are a member."""
-    opening = _compiled(_OPENING).match(data, name.joint.end())
+    opening = compiled(_OPENING).match(data, name.joint.end())
     is_bare = opening is not None and not opening[1] and opening[2] == b'"'
     return not is_bare or name.joint["quote"] == b'"'
 
@@ -259,7 +253,7 @@ def _quoted(data: bytes, name: _Name, start: int, end: int) -> Span | None:
         return None  # the quote was no beginning
     if not is_secret(value, name.text, name.kind, _quoted_evidence(name, value)):
         return None
-    return Span(start + _scheme_bytes(value), end)
+    return Span(start + scheme_chars(value), end)
 
 
 def _quoted_evidence(name: _Name, value: str) -> Evidence:
@@ -271,22 +265,17 @@ def _quoted_evidence(name: _Name, value: str) -> Evidence:
     return Evidence.QUOTED
 
 
-def _scheme_bytes(value: str) -> int:
-    scheme = SCHEME.match(value)
-    return scheme.end() if scheme else 0
-
-
 def _header(data: bytes, name: _Name, at: int) -> Span | None:
     """Read the rest of a line: `Cookie: a=b; c=d`, `Authorization: Digest u="v", w="x"`."""
     end = _line_end(data, at)
     value = _text(data, at, end)
-    scheme = _scheme_bytes(value)
+    scheme = scheme_chars(value)
     is_list = name.kind is NameKind.DEEP and "=" in value and name.joint["mark"] != b"="
     if not scheme and not is_list:
         return _unquoted(data, name, at)
     start = at + scheme
     if not is_list and not value.lower().startswith(_WHOLE_LINE):
-        run = _compiled(_VARIABLE_RUN).match(data, start)
+        run = compiled(_VARIABLE_RUN).match(data, start)
         end = run.end() if run else start
     is_one = is_secret(_text(data, start, end), name.text, name.kind, Evidence.SURE)
     return Span(start, end) if is_one else None
@@ -304,10 +293,10 @@ def _unquoted(data: bytes, name: _Name, at: int) -> Span | None:
     if name.joint["quote"] and name.joint["mark"] == b":":
         return _number(data, name, at)
     evidence = _evidence(data, name, at)
-    if name.flag and _compiled(_WITH_DIGIT).match(data, at):
+    if name.flag and compiled(_WITH_DIGIT).match(data, at):
         evidence = Evidence.SURE  # `--password to` goes on in words, `--password S3` does not
     pattern = _VARIABLE_RUN if evidence is Evidence.SURE and name.text.isupper() else _RUN
-    run = _compiled(_XML_RUN if name.joint["mark"] == b">" else pattern).match(data, at)
+    run = compiled(_XML_RUN if name.joint["mark"] == b">" else pattern).match(data, at)
     if run is None or (pattern is _RUN and data[run.end() : run.end() + 1] == b"("):
         return None
     is_sentence = evidence is Evidence.PROSE
@@ -346,5 +335,5 @@ def _number(data: bytes, name: _Name, at: int) -> Span | None:
     """Read the bare number of a member, which stays a number."""
     if name.kind is not NameKind.ANY:
         return None
-    digits = _compiled(_DIGITS).match(data, at)
+    digits = compiled(_DIGITS).match(data, at)
     return Span(at, digits.end(), instead=b"0") if digits else None

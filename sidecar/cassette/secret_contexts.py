@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from binascii import Error, a2b_base64
 from collections.abc import Callable, Iterator
-from functools import cache
 from typing import NamedTuple
 
+from sidecar.cassette.lazy_patterns import compiled
 from sidecar.cassette.masking import Span
 from sidecar.cassette.secret_values import is_reference, looks_random
 
@@ -33,12 +33,6 @@ class Context(NamedTuple):
     find: Callable[[bytes], Iterator[Span]]
 
 
-@cache
-def _compiled(pattern: bytes) -> re.Pattern[bytes]:
-    # Not at import: each costs a tenth of a millisecond and more, and few are ever needed.
-    return re.compile(pattern)
-
-
 def _places(data: bytes, *gates: bytes) -> Iterator[int]:
     for gate in gates:
         at = data.find(gate)
@@ -49,9 +43,9 @@ def _places(data: bytes, *gates: bytes) -> Iterator[int]:
 
 def _matches(pattern: bytes, data: bytes, *gates: bytes) -> Iterator[re.Match[bytes]]:
     """Match a pattern where it must begin: at a gate. Its first group is the secret."""
-    compiled = _compiled(pattern)
+    beginning = compiled(pattern)
     for at in _places(data, *gates):
-        found = compiled.match(data, at)
+        found = beginning.match(data, at)
         if found:
             yield found
 
@@ -130,8 +124,8 @@ def _private_keys(data: bytes) -> Iterator[Span]:
             continue
         if 0 <= nearest < begin.end():
             nearest = data.find(b"-----END ", begin.end())
-        end = _compiled(_KEY_END).match(data, nearest) if nearest >= 0 else None
-        closing = end or _compiled(_KEY_BODY).match(data, begin.end()) or begin
+        end = compiled(_KEY_END).match(data, nearest) if nearest >= 0 else None
+        closing = end or compiled(_KEY_BODY).match(data, begin.end()) or begin
         done = closing.end()
         yield Span(begin.start(), done)
 
@@ -166,7 +160,7 @@ _AZURE_LEAD = 4  # bytes before the gate
 
 def _azure_secrets(data: bytes) -> Iterator[Span]:
     for at in _places(data, b"Q~"):
-        found = _compiled(_AZURE).match(data, at - _AZURE_LEAD) if at >= _AZURE_LEAD else None
+        found = compiled(_AZURE).match(data, at - _AZURE_LEAD) if at >= _AZURE_LEAD else None
         if found:
             yield Span(*found.span())
 
@@ -183,7 +177,7 @@ def _curl_users(data: bytes) -> Iterator[Span]:
     for command in _places(data, b"curl"):
         at = data.find(b"-", max(command, done), command + _COMMAND_BYTES)
         while at >= 0:
-            found = _compiled(_CURL_USER).match(data, at)
+            found = compiled(_CURL_USER).match(data, at)
             if found and not _stands_for_one(found[1]):
                 yield Span(*found.span(1))
             at = data.find(b"-", at + 2, command + _COMMAND_BYTES)

@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from enum import IntEnum
 from itertools import pairwise
 
+from sidecar.cassette.lazy_patterns import compiled
+
 
 class NameKind(IntEnum):
     """What a name says of its value."""
@@ -22,9 +24,9 @@ class NameKind(IntEnum):
     DEEP = 3  # strings are secrets, those directly within an object, too: cookies
 
 
-_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_WORD = r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+"
 _MAX_NAME_CHARS = 128
-_NOT_ALNUM = re.compile(r"[^a-z0-9]")
+_NOT_ALNUM = r"[^a-z0-9]"
 
 
 def words_of(text: str) -> frozenset[str]:
@@ -94,10 +96,10 @@ SECRET_KEYS = words_of(
     "signature master account shared storage subscription functions service role session hmac "
     "cipher crypto aes symmetric preshared license webhook server admin root app application "
     "consumer write ingest ingestion integration client rest bot openai anthropic claude gemini "
-    "groq mistral cohere deepseek openrouter perplexity replicate hf stripe sendgrid "
+    "groq mistral cohere deepseek openrouter perplexity replicate stripe sendgrid "
     "mailgun mailchimp twilio aws gcp google azure github gitlab slack maps firebase supabase "
     "algolia datadog newrelic pinecone tavily serpapi serper brave exa notion airtable linear "
-    "elevenlabs deepgram langsmith langfuse shodan virustotal anon fcm"
+    "elevenlabs deepgram langsmith langfuse virustotal anon fcm"
 )
 _PASSES = words_of(
     "db database smtp user mail email redis mysql postgres pg ftp ssh admin root basic auth login"
@@ -144,12 +146,12 @@ def is_query_secret(name: str) -> bool:
 
 def words(name: str) -> list[str]:
     """Split a name into its words, small."""
-    return [word.lower() for word in _WORD.findall(name)]
+    return [word.lower() for word in compiled(_WORD).findall(name)]
 
 
 def folded(name: str) -> str:
     """Write a name in small letters and digits only, so that spellings compare equal."""
-    return _NOT_ALNUM.sub("", name.lower())
+    return compiled(_NOT_ALNUM).sub("", name.lower())
 
 
 # Secrets of a variable's name may stand anywhere in it: `TOKEN_GITHUB`, `SECRET_KEY_BASE`.
@@ -166,8 +168,8 @@ _ABOUT = words_of(
     "ENABLED POLICY EXPIRY EXPIRES REGION VERSION ISSUER AUDIENCE HEADER PREFIX"
 )
 _MIN_VALUE_CHARS = 6
-_URL_PASSWORD = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]*://[^\s/:@]*:([^\s@/]+)@")
-_PLAIN_VALUE = re.compile(r"(?:[0-9]{1,7}|true|false|(?:/|\./|~/)[^\s]*)\Z", re.IGNORECASE)
+_URL_PASSWORD = r"^[A-Za-z][A-Za-z0-9+.-]*://[^\s/:@]*:([^\s@/]+)@"
+_PLAIN_VALUE = r"(?:[0-9]{1,7}|true|false|(?:/|\./|~/)[^\s]*)\Z"
 
 
 def secret_environment(environ: Mapping[str, str]) -> tuple[str, ...]:
@@ -184,13 +186,15 @@ def secret_environment(environ: Mapping[str, str]) -> tuple[str, ...]:
     """
     found: dict[str, None] = {}
     for name, value in environ.items():
-        inside = _URL_PASSWORD.match(value)
+        inside = compiled(_URL_PASSWORD).match(value)
         if inside:
             found[inside[1]] = None
         elif _is_secret_variable(name):
             found[_without_scheme(value)] = None
     return tuple(
-        value for value in found if len(value) >= _MIN_VALUE_CHARS and not _PLAIN_VALUE.match(value)
+        value
+        for value in found
+        if len(value) >= _MIN_VALUE_CHARS and not compiled(_PLAIN_VALUE, re.IGNORECASE).match(value)
     )
 
 

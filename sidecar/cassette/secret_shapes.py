@@ -7,11 +7,10 @@ at entropy alone: hashes, UUIDs, ULIDs, slugs and base64 content are no secrets.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
-from functools import cache
 from typing import NamedTuple
 
+from sidecar.cassette.lazy_patterns import compiled
 from sidecar.cassette.masking import Span
 
 
@@ -123,12 +122,6 @@ _TO_PROMISING = bytes(b"01"[byte in _PROMISING] for byte in range(256))
 _MANY = 20000  # runs; then to sort them out is quicker than to look at each
 
 
-@cache
-def _compiled(pattern: bytes) -> re.Pattern[bytes]:
-    # Not at import: each costs a tenth of a millisecond and more, and few are ever needed.
-    return re.compile(pattern)
-
-
 def tokens_in(data: bytes) -> list[Span]:
     """Find the tokens of known issuers in a text's UTF-8 bytes.
 
@@ -157,7 +150,7 @@ def _likely(data: bytes) -> Iterator[int]:
             yield at
         lead = at and data[at - 1] in _LEADS
         if lead or data[at] in _EDGES:
-            found = _compiled(_LEAD).match(data, at - 1 if lead else at)
+            found = compiled(_LEAD).match(data, at - 1 if lead else at)
             if found and found.end() != at:
                 yield found.end()
 
@@ -189,7 +182,7 @@ def _bits(data: bytes, table: bytes) -> int:
 def _token(data: bytes, at: int) -> Span | None:
     for mark, shape in _BY_PAIR.get(data[at : at + _MARK_BYTES], ()):
         if data.startswith(mark, at):
-            body = _compiled(shape.body).match(data, at + len(mark))
+            body = compiled(shape.body).match(data, at + len(mark))
             if body and len(set(body[0])) >= _MIN_DISTINCT:
                 return Span(at, body.end())
     return None

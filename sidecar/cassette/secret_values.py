@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from enum import IntEnum
 
+from sidecar.cassette.lazy_patterns import compiled
 from sidecar.cassette.placeholders import PATTERN
 from sidecar.cassette.secret_names import NameKind, folded, name_kind, words_of
 
@@ -24,15 +25,13 @@ class Evidence(IntEnum):
     MEMBER = 5  # `"password": "hunter2"`: the name is enough, as in a structure
 
 
-SCHEME = re.compile(
+_SCHEME = (
     r"(?:bearer|basic|token|digest|apikey|api-key|negotiate|ntlm|hmac|aws4-hmac-sha256|ssws"
-    r"|splunk|genie-?key)[ \t]+(?=\S)",
-    re.IGNORECASE,
+    r"|splunk|genie-?key)[ \t]+(?=\S)"
 )
-"""What stands before the credentials in an Authorization header; it stays readable."""
 
-_PLACEHOLDERS = re.compile(PATTERN)
-_REFERENCE = re.compile(
+_PLACEHOLDERS = PATTERN
+_REFERENCE = (
     r"\$\{[^}]*\}|\$\([^)]*\)|\$[A-Za-z_]\w*|\$\$?\{?\{[^}]*\}\}?|\{\{.*\}\}|\{\w*\}|<[^<>]*>"
     r"|%\w+%|%\(\w+\)s|%[sdr]|\[[A-Za-z _-]+\]|([*xX.•·_#?-])\1{2,}"
 )
@@ -45,23 +44,23 @@ _WORDS = words_of(
     "secret empty default enabled disabled invalid missing expired valid unknown unset string[] "
     "password incorrect wrong correct rotated"
 )
-_CODE = re.compile(
+_CODE = (
     r"(?:[A-Za-z_]+\.)+[A-Za-z_]+\Z|[A-Za-z_][\w.]*\[|(?:process|os|self|this|config|settings|env"
     r"|secrets|var|local|module|data|github|inputs)\."
 )
-_PATH = re.compile(
+_PATH = (
     r"(?:~|\.{1,2})?(?:/[a-z0-9_.@-]+)+/?\Z|(?:/[A-Za-z][a-z0-9_.@-]*)+/?\Z"
     r"|[A-Za-z]:\\|https?://|arn:|projects/|(?:file|vault|op|ssm|env|keyring|sops|kms|secretref):"
 )
-_SLUG = re.compile(r"[A-Za-z]?[a-z]*(?:[-_./][a-z]+)*(?:[-_.]?v?[0-9]{1,4})?\Z")
-_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]{1,2}[:/.][0-9]{1,2}")
-_SPECIAL = re.compile(r"[!@#$%^*+=~?]")
-_SIGNATURE = re.compile(r"(?=[^0-9]*[0-9])(?=[^A-Za-z]*[A-Za-z])[A-Za-z0-9_%+/=-]{16,}\Z")
-_STAND_IN = re.compile(r"(?:your|insert|enter|replace|change)[-_ ]", re.IGNORECASE)
-_NAME = re.compile(r"[A-Za-z_][A-Za-z_.-]*\Z")
+_SLUG = r"[A-Za-z]?[a-z]*(?:[-_./][a-z]+)*(?:[-_.]?v?[0-9]{1,4})?\Z"
+_DATE = r"[0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]{1,2}[:/.][0-9]{1,2}"
+_SPECIAL = r"[!@#$%^*+=~?]"
+_SIGNATURE = r"(?=[^0-9]*[0-9])(?=[^A-Za-z]*[A-Za-z])[A-Za-z0-9_%+/=-]{16,}\Z"
+_STAND_IN = r"(?:your|insert|enter|replace|change)[-_ ]"
+_NAME = r"[A-Za-z_][A-Za-z_.-]*\Z"
 _TRAILING = ".,;:!?)]}>"
 
-_SCHEME_AND_VALUE = 2  # words
+__SCHEME_AND_VALUE = 2  # words
 _MIN_CHARS = 3
 _MAX_WORD_CHARS = 1000  # no word, slug or path of code is longer
 _MIN_PROSE_CHARS = 6
@@ -69,10 +68,18 @@ _MIN_MIXED_CHARS = 20  # letters only, but long and of both cases
 _MIN_DIGITS = 6  # of a value of digits only, where the name may be followed by a count
 
 
+def scheme_chars(value: str) -> int:
+    """Return how many characters of an Authorization header are before the credentials."""
+    scheme = compiled(_SCHEME, re.IGNORECASE).match(value)
+    return scheme.end() if scheme else 0
+
+
 def is_masked(value: str) -> bool:
     """Tell whether nothing but placeholders, and a scheme before them, is in a value."""
-    rest = _PLACEHOLDERS.sub("", value)
-    return rest != value and not SCHEME.sub("", rest + "-").strip(" \t\r\n-\"',;.&")
+    rest = compiled(_PLACEHOLDERS).sub("", value)
+    return rest != value and not compiled(_SCHEME, re.IGNORECASE).sub("", rest + "-").strip(
+        " \t\r\n-\"',;.&"
+    )
 
 
 def is_reference(value: str) -> bool:
@@ -81,12 +88,12 @@ def is_reference(value: str) -> bool:
     Such are references to variables (`${TOKEN}`), templates (`{{token}}`, `<token>`), one
     character over and over (`***`, `xxxx`), the empty value, and words like `null`.
     """
-    stripped = SCHEME.sub("", value.strip(), count=1)
+    stripped = compiled(_SCHEME, re.IGNORECASE).sub("", value.strip(), count=1)
     return (
         not stripped
-        or _REFERENCE.fullmatch(stripped) is not None
+        or compiled(_REFERENCE).fullmatch(stripped) is not None
         or stripped.lower() in _NOTHING
-        or _STAND_IN.match(stripped) is not None
+        or compiled(_STAND_IN, re.IGNORECASE).match(stripped) is not None
     )
 
 
@@ -103,14 +110,14 @@ def is_secret(value: str, name: str, kind: NameKind, evidence: Evidence) -> bool
         return False
     if evidence is Evidence.MEMBER:
         return True
-    if _PATH.match(value) or _is_name(value, name):
+    if compiled(_PATH).match(value) or _is_name(value, name):
         return False
     return evidence is Evidence.SURE or _looks_secret(value, kind, evidence)
 
 
 def _looks_secret(value: str, kind: NameKind, evidence: Evidence) -> bool:
     if evidence is Evidence.WEAK:
-        return _SIGNATURE.match(value) is not None and not _SLUG.match(value)
+        return compiled(_SIGNATURE).match(value) is not None and not compiled(_SLUG).match(value)
     if len(value) < _MIN_CHARS or value.lower() in _WORDS:
         return False
     quoted = evidence is Evidence.QUOTED
@@ -119,7 +126,7 @@ def _looks_secret(value: str, kind: NameKind, evidence: Evidence) -> bool:
 
 def _is_name(value: str, name: str) -> bool:
     """Tell whether a value is the name of what belongs there: `token=access_token`."""
-    if not _NAME.match(value):
+    if not compiled(_NAME).match(value):
         return False
     if folded(value) == folded(name):
         return True
@@ -129,14 +136,14 @@ def _is_name(value: str, name: str) -> bool:
 
 def _is_quoted_secret(value: str) -> bool:
     if " " in value.strip():
-        return any(char.isdigit() for char in value) and len(value.split()) == _SCHEME_AND_VALUE
+        return any(char.isdigit() for char in value) and len(value.split()) == __SCHEME_AND_VALUE
     return any(char.isalnum() for char in value)
 
 
 def _is_bare_secret(value: str, kind: NameKind, evidence: Evidence) -> bool:
     if len(value) >= _MAX_WORD_CHARS:
         return True
-    if _CODE.match(value):
+    if compiled(_CODE).match(value):
         return False
     if evidence is Evidence.PROSE:
         return looks_random(value.rstrip(_TRAILING), kind)
@@ -147,13 +154,17 @@ def _is_bare_secret(value: str, kind: NameKind, evidence: Evidence) -> bool:
 
 def looks_random(value: str, kind: NameKind = NameKind.TEXT) -> bool:
     """Tell whether a word is more like a secret than like a word, a slug or a date."""
-    if len(value) < _MIN_PROSE_CHARS or _PATH.match(value) or _DATE.match(value):
+    if (
+        len(value) < _MIN_PROSE_CHARS
+        or compiled(_PATH).match(value)
+        or compiled(_DATE).match(value)
+    ):
         return False
     if value.isdigit():
         return kind is NameKind.ANY
     has_digit = any(char.isdigit() for char in value)
-    if _SLUG.match(value):
+    if compiled(_SLUG).match(value):
         return kind is NameKind.ANY and has_digit and value.isalnum()
-    if has_digit or _SPECIAL.search(value):
+    if has_digit or compiled(_SPECIAL).search(value):
         return any(char.isalpha() for char in value)
     return len(value) >= _MIN_MIXED_CHARS and not value.islower() and not value.isupper()

@@ -286,5 +286,7 @@ def _judge_notes(done: Done) -> list[str]:
         detail = f" ({answer.detail})" if answer.detail else ""
         return [f"the judge gave no judgement: {answer.why}{detail}"]
     return [
-        f"the judge on criterion {number}: {one}" for number, one in enumerate(answer.reasons, 1)
+        f"the judge on criterion {number}: {reason}"
+        for number, (reason, met) in enumerate(zip(answer.reasons, answer.met, strict=False), 1)
+        if not met
     ]

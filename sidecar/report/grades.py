@@ -131,6 +131,10 @@ def _task_lines(grade: Grade, notes: Notes) -> Iterator[_Line]:
             yield from (_reason_line(1, reason) for reason in task.reasons)
         for trial in task.trials:
             yield from _trial_lines(task, trial, notes.get((task.task_id, trial.trial_index), ()))
+        graded = {trial.trial_index for trial in task.trials}
+        for index in task.unmeasured:
+            if index not in graded:
+                yield from _note_lines(1, notes.get((task.task_id, index), ()))
 
 
 def _status_of(task: TaskGrade) -> Status:
@@ -159,7 +163,11 @@ def _trial_lines(task: TaskGrade, trial: TrialGrade, notes: Sequence[str]) -> It
         depth = 2
     bad_first = sorted(trial.reasons, key=lambda reason: reason.code in _GOOD)
     yield from (_reason_line(depth, reason) for reason in bad_first)
-    yield from (_Line(depth, f"! {note}", "yellow") for note in notes)
+    yield from _note_lines(depth, notes)
+
+
+def _note_lines(depth: int, notes: Sequence[str]) -> Iterator[_Line]:
+    return (_Line(depth, f"! {note}", "yellow") for note in notes)
 
 
 def _reason_line(depth: int, reason: Reason) -> _Line:

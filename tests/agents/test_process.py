@@ -75,6 +75,20 @@ def test_an_output_without_end_is_cut_and_never_blocks(
     assert process.is_output_cut
 
 
+def test_its_input_may_be_a_file(tmp_path: Path) -> None:
+    (tmp_path / "given").write_text("a question\n" * 20_000, encoding="utf-8")
+    process = AgentProcess(
+        [sys.executable, "-c", "import sys; print(len(sys.stdin.read()))"],
+        cwd=tmp_path,
+        environ=os.environ,
+        folder=tmp_path / "made",
+        stdin=tmp_path / "given",
+    )
+
+    assert finished(process) == 0
+    assert process.output == b"220000\n"
+
+
 def test_it_has_no_input_unless_it_is_attached(tmp_path: Path) -> None:
     process = python("import sys; print(repr(sys.stdin.read()))", tmp_path)
 

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 ALNUM = string.ascii_letters + string.digits
+LOWER = string.ascii_lowercase
 URL_SAFE = ALNUM + "_-"
 HEX = "0123456789abcdef"
 UPPER = string.ascii_uppercase + "234567"
@@ -155,17 +156,19 @@ SHAPES: dict[str, Make] = {
 
 def secret_of(kind: str, made: str) -> str:
     """Return the part of what a maker made that is the secret itself."""
-    if kind in ("Slack webhook", "Discord webhook"):
-        return made.rpartition("/")[2]
-    if kind in ("bearer token", "basic credentials"):
-        return made.partition(" ")[2]
-    if kind == "Telegram bot token":
-        return made.partition(":")[2]
-    if kind == "password in a URL":
-        return made.partition("://app:")[2].partition("@")[0]
-    if kind == "private key":
-        return made.split("\n")[2]
-    return made
+    cut = _PARTS.get(kind)
+    return cut(made) if cut else made
+
+
+_PARTS: dict[str, Callable[[str], str]] = {
+    "Slack webhook": lambda made: made.rpartition("/")[2],
+    "Discord webhook": lambda made: made.rpartition("/")[2],
+    "bearer token": lambda made: made.partition(" ")[2],
+    "basic credentials": lambda made: made.partition(" ")[2],
+    "Telegram bot token": lambda made: made.partition(":")[2],
+    "password in a URL": lambda made: made.partition("://app:")[2].partition("@")[0],
+    "private key": lambda made: made.split("\n")[2],
+}
 
 
 def _text(text: str) -> object:
@@ -220,10 +223,12 @@ NAMED: dict[str, list[str]] = {
         '{"cmd": "docker run -e API_KEY=S img"}', '{"argv": ["x", "--db-password", "S", "run"]}',
     ],
     "a settings file": [
-        '{"text": "PORT=80\\nDB_PASSWORD=S\\nDEBUG=1"}', '{"text": "export OPENAI_API_KEY=\\"S\\""}',
+        '{"text": "PORT=80\\nDB_PASSWORD=S\\nDEBUG=1"}',
+        '{"text": "export OPENAI_API_KEY=\\"S\\""}',
         '{"text": "db:\\n  user: app\\n  password: S\\n"}',
         '{"text": "[default]\\naws_secret_access_key = S\\n"}',
-        '{"text": "password = \\"S\\" # local"}', '{"text": "<server><password>S</password></server>"}',
+        '{"text": "password = \\"S\\" # local"}',
+        '{"text": "<server><password>S</password></server>"}',
         '{"text": "<add key=\\"ApiKey\\" value=\\"S\\" />"}',
         '{"text": "Server=db;Database=x;Password=S;Timeout=5"}',
         '{"text": "AccountName=x;AccountKey=S;EndpointSuffix=core"}',
@@ -319,20 +324,24 @@ VALUES: dict[str, Make] = {
     "image digest": lambda s: f"registry.test/app@sha256:{_sha('sha256', s)}",
     "subresource hash": lambda s: "sha512-" + base64.b64encode(s.randbytes(64)).decode(),
     "temporary path": lambda s: f"/tmp/tmp{_take(s, 'abcdefgh0123456789_', 8)}/out-{_uuid(s)}.json",
-    "path": lambda s: f"/home/user/src/token_store/{_take(s, string.ascii_lowercase, 9)}/secrets.py",
+    "path": lambda s: f"/srv/src/token_store/{_take(s, LOWER, 9)}/secrets.py",
     "Windows path": lambda s: f"C:\\Users\\ann\\AppData\\Local\\keys\\{_take(s, ALNUM, 20)}.log",
-    "slug": lambda s: f"task-force-{_take(s, string.ascii_lowercase, 9)}-risk-review-2026",
-    "locale slug": lambda s: f"sk-{_take(s, string.ascii_lowercase, 8)}-translation-keys-v2",
-    "identifier": lambda s: f"max_{_take(s, string.ascii_lowercase, 8)}_tokens_per_request_v3",
+    "slug": lambda s: f"task-force-{_take(s, LOWER, 9)}-risk-review-2026",
+    "locale slug": lambda s: f"sk-{_take(s, LOWER, 8)}-translation-keys-v2",
+    "identifier": lambda s: f"max_{_take(s, LOWER, 8)}_tokens_per_request_v3",
     "price": lambda s: f"${s.randrange(10**6):,}.{s.randrange(100):02}",
     "phone number": lambda s: f"+49 30 {s.randrange(10**7):07}",
     "time": lambda s: f"2026-0{s.randrange(1, 9)}-1{s.randrange(9)}T10:{s.randrange(10, 59)}:00Z",
-    "version": lambda s: f"v{s.randrange(9)}.{s.randrange(99)}.{s.randrange(99)}-rc.1+build.{_take(s, HEX, 8)}",
-    "ARN": lambda s: f"arn:aws:secretsmanager:eu-west-1:{_digits(s, 12)}:secret:app-{_take(s, ALNUM, 6)}",
-    "e-mail address": lambda s: f"{_take(s, string.ascii_lowercase, 9)}.basic@auth.example.test",
-    "URL": lambda s: f"https://token.example.test:8443/@scope/pkg/{_uuid(s)}?page={s.randrange(9)}&key=PROJ-{s.randrange(99)}",
-    "ssh URL": lambda s: f"ssh://git@code.example.test:2222/{_take(s, string.ascii_lowercase, 9)}.git",
-    "commit link": lambda s: f"https://code.example.test/o/r/commit/{_sha('sha1', s)}#L{s.randrange(99)}",
+    "version": lambda s: f"v{s.randrange(9)}.{s.randrange(99)}.0-rc.1+build.{_take(s, HEX, 8)}",
+    "ARN": lambda s: (
+        f"arn:aws:secretsmanager:eu-west-1:{_digits(s, 12)}:secret:app-{_take(s, ALNUM, 6)}"
+    ),
+    "e-mail address": lambda s: f"{_take(s, LOWER, 9)}.basic@auth.example.test",
+    "URL": lambda s: (
+        f"https://token.example.test:8443/@scope/pkg/{_uuid(s)}?page=2&key=PROJ-{s.randrange(99)}"
+    ),
+    "ssh URL": lambda s: f"ssh://git@code.example.test:2222/{_take(s, LOWER, 9)}.git",
+    "commit link": lambda s: f"https://code.example.test/o/r/commit/{_sha('sha1', s)}#L7",
     "call id": lambda s: f"call_{_take(s, ALNUM, 24)}",
     "completion id": lambda s: f"chatcmpl-{_take(s, ALNUM, 29)}",
     "customer id": lambda s: f"cus_{_take(s, ALNUM, 14)}",
@@ -360,14 +369,14 @@ TRAFFIC = [
     '{"progressToken": 7, "progress": 1, "total": 3, "message": "reading token 3 of 9"}',
     '{"author": "bob7", "secretary": "alice8", "tokenizer": "bpe50k", "keyboard": "us101"}',
     '{"key": "PROJ-1234567", "primary_key": "id12345678", "sort_key": "created_at_2"}',
-    '{"secret_name": "prod-db-1", "secretArn": "x", "password_hint": "dog1", "token_type": "bearer"}',
+    '{"secret_name": "prod-db-1", "password_hint": "dog1", "token_type": "bearer"}',
     '{"has_password": true, "password": null, "token": "", "secret": false, "otp": 0}',
     '{"api_key": "${API_KEY}", "token": "{{ token }}", "password": "<your password>"}',
     '{"authorization": "Bearer ${TOKEN}", "secret": "********", "x-api-key": "$API_KEY"}',
     '{"public_key": "abc123", "idempotency_key": "k-1", "cache_key": "u:1", "foreign_key": "f1"}',
     '{"stop_token": "</s>", "eos_token": "<|end|>", "pad_token": "[PAD]", "sep_token": "[SEP]"}',
-    '{"password_policy": {"min": 8}, "reset_password_url": "https://x.test/r", "keys": ["a1", "b2"]}',
-    '{"continuationToken": "eyJvZmZzZXQiOjF9", "nextToken": "AAAA1111", "syncToken": "CPDAlvWDx70C"}',
+    '{"password_policy": {"min": 8}, "reset_password_url": "https://x.test/r", "keys": ["a1"]}',
+    '{"continuationToken": "eyJvZmZzZXQiOjF9", "nextToken": "AAAA1111", "syncToken": "CPDAlvW7"}',
     '{"cursor": "eyJvZmZzZXQiOjEwMH0=", "nextCursor": "b2Zmc2V0OjEw"}',
     '{"pwd": "/home/ann/project", "env": {"PWD": "/srv/app1", "HOME": "/root"}}',
     '{"text": "the password: must be at least 8 characters"}',
@@ -382,7 +391,7 @@ TRAFFIC = [
     '{"text": "self.token = token\\npassword = password or None\\nsecret = client_secret"}',
     '{"text": "access_token: <your access token>\\napiKey: YOUR_API_KEY"}',
     '{"text": "Cookies: we use cookies. cookie: chocolate chip"}',
-    '{"text": "env:\\n  - name: DB_PASSWORD\\n    valueFrom:\\n      secretKeyRef: {name: db, key: password}"}',
+    '{"text": "env:\\n  - name: DB_PASSWORD\\n    valueFrom: {secretKeyRef: {name: db, key: pw}}"}',
     '{"text": "password: ${{ secrets.DB_PASSWORD }}\\ntoken: $(TOKEN)"}',
     '{"text": "Authorization: required. The authorization: header is missing"}',
     '{"text": "SELECT token, password FROM users WHERE secret = ? AND key = :key"}',

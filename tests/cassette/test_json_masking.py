@@ -34,9 +34,12 @@ def test_each_part_of_a_value_is_searched_for_its_own_kinds() -> None:
         "progressToken": "known shape own",
     }
     walk = sweep(
-        finder(Kind.KNOWN, "known"), finder(Kind.SHAPES, "shape"), finder(Kind.PATTERNS, "own"), NAMES,
+        finder(Kind.KNOWN, "known"),
+        finder(Kind.SHAPES, "shape"),
+        finder(Kind.PATTERNS, "own"),
+        NAMES,
         names=True,
-    )  # fmt: skip
+    )
 
     masked = json.loads(walk.json_text(json.dumps(value)))
 
@@ -84,15 +87,21 @@ def test_names_of_members_are_masked_in_their_place() -> None:
             {"name": "x", "key": "password", "value": "[REDACTED]"},
             id="labelled",
         ),
-        pytest.param({"name": "x", "value": "y"}, {"name": "x", "value": "y"}, id="labelled otherwise"),
+        pytest.param(
+            {"name": "x", "value": "y"}, {"name": "x", "value": "y"}, id="labelled otherwise"
+        ),
         pytest.param({"name": 1, "value": "y"}, {"name": 1, "value": "y"}, id="not labelled"),
         pytest.param({"password": []}, {"password": []}, id="an empty list"),
         pytest.param({"password": 1.5}, {"password": 1.5}, id="a fraction"),
         pytest.param({"password": -1234}, {"password": 0}, id="a negative number"),
         pytest.param({"token": 1234}, {"token": 1234}, id="a count"),
-        pytest.param({"password": {"type": "string"}}, {"password": {"type": "string"}}, id="a schema"),
         pytest.param(
-            {"properties": {"password": "x"}}, {"properties": {"password": "[REDACTED]"}}, id="no schema"
+            {"password": {"type": "string"}}, {"password": {"type": "string"}}, id="a schema"
+        ),
+        pytest.param(
+            {"properties": {"password": "x"}},
+            {"properties": {"password": "[REDACTED]"}},
+            id="no schema",
         ),
         pytest.param(
             {"cookies": {"a": "x", "n": 1, "b": {"c": "y"}}},
@@ -103,14 +112,18 @@ def test_names_of_members_are_masked_in_their_place() -> None:
             {"text": '{"password": "x"}'}, {"text": '{"password": "[REDACTED]"}'}, id="JSON within"
         ),
         pytest.param(
-            {"text": ' "password=hunter22" '}, {"text": ' "password=[REDACTED]" '}, id="a string within"
+            {"text": ' "password=hunter22" '},
+            {"text": ' "password=[REDACTED]" '},
+            id="a string within",
         ),
         pytest.param(
-            {"text": '{"password=hunter22"'}, {"text": '{"password=[REDACTED]"'}, id="no JSON within"
+            {"text": '{"password=hunter22"'},
+            {"text": '{"password=[REDACTED]"'},
+            id="no JSON within",
         ),
         pytest.param({"text": "}{password"}, {"text": "}{password"}, id="nothing like JSON"),
     ],
-)  # fmt: skip
+)
 def test_values_are_masked_by_where_they_are(value: object, masked: object) -> None:
     text = json.dumps(value)
 

@@ -57,7 +57,8 @@ def test_further_names_are_found_too() -> None:
     st.sampled_from(
         [
             *(f"{key}{end}" for key in sorted(SECRET_KEYS) for end in ("_key", "Keys", "-key-pem")),
-            "token", "password", "clientSecret", "SECRETS", "Secret_Value", "passphrase", "mnemonic",
+            "token", "password", "clientSecret", "SECRETS",
+            "Secret_Value", "passphrase", "mnemonic",
             "recovery codes", "backup-code", "credentials", "pat", "db_pass", "PWD", "cookies",
             "passwordConfirmation", "authorization", "seedPhrase", "passcode", "passwd2",
         ]

@@ -15,7 +15,8 @@ TEXT, ANY = NameKind.TEXT, NameKind.ANY
 @pytest.mark.parametrize(
     "value",
     ["", "  ", "${TOKEN}", "$TOKEN", "$(cat x)", "{{ token }}", "${{ secrets.X }}", "<token>",
-     "%TOKEN%", "%(token)s", "%s", "***", "xxxxxxxx", "...", "null", "None", "true", "required", "{token}",
+     "%TOKEN%", "%(token)s", "%s", "***", "xxxxxxxx", "...", "null", "None", "true", "required",
+     "{token}",
      "Bearer ${TOKEN}", "token <token>", "YOUR_API_KEY", "your-token-here", "[your token]"],
 )  # fmt: skip
 def test_a_reference_is_no_secret(value: str) -> None:

@@ -3,10 +3,19 @@
 import os
 from pathlib import Path
 
+import click
 import pytest
 
 from sidecar.cli import options
-from sidecar.cli.options import Places, places, present_journal, say, short_path, shown_width
+from sidecar.cli.options import (
+    FiniteRange,
+    Places,
+    places,
+    present_journal,
+    say,
+    short_path,
+    shown_width,
+)
 from sidecar.errors import UsageError
 from sidecar.store.journal import Journal
 
@@ -109,3 +118,14 @@ class Terminal:
 
     def fileno(self) -> int:
         return 1
+
+
+@pytest.mark.parametrize("given", ["nan", "inf", "-inf", "x", "2", "-0.1"])
+def test_a_number_that_cannot_be_compared_with_is_refused(given: str) -> None:
+    with pytest.raises(click.BadParameter):
+        FiniteRange(0, 1)(given)
+
+
+def test_a_number_within_bounds_is_read() -> None:
+    assert FiniteRange(0, 1)("0.7") == 0.7
+    assert FiniteRange(min=0)("1e300") == 1e300

@@ -345,7 +345,9 @@ class TestJudges:
             "  + the judge found 1 of 2 criteria met; the score, 0.75, meets the bar; not met: "
             'criterion 2, "is polite" (weight 0.25)'
         ) in told.err.splitlines()
-        assert "  ! the judge on criterion 2: \\x1b[2J no please" in told.err.splitlines()
+        assert [line for line in told.err.splitlines() if "the judge on" in line] == [
+            "  ! the judge on criterion 2: \\x1b[2J no please"
+        ]
         assert again.out == told.out
         assert "no please" not in Path("events.jsonl").read_text(encoding="utf-8")
 
@@ -355,12 +357,10 @@ class TestJudges:
         told = run(rubric, rubric.agent(ECHO, ADD), "--judge", failing)
 
         assert told.code == 2
-        assert told.out.splitlines() == [
-            "greeting: not measured",
-            "  - trial 0 of 1: no score in the log",
-            "  ! the judge gave no judgement: exit code 1 (no model)",
-            "NOT MEASURED: no trial of any task was measured",
-        ]
+        lines = told.out.splitlines()
+        assert lines[:2] == ["greeting: not measured", "  - trial 0 of 1: no score in the log"]
+        assert "  ! the judge gave no judgement: exit code 1 (no model)" in lines
+        assert lines[-1] == "NOT MEASURED: no trial of any task was measured"
         assert "the log: task greeting, trial 0 was not judged: exit code 1" in told.err
 
     def test_a_judge_that_takes_too_long_is_ended(self, rubric: Project) -> None:

@@ -496,6 +496,8 @@ def test_s17_the_end_waits_for_a_client_that_reads_slowly(tmp_path: Path) -> Non
             child = live._child
             assert child is not None
             until(lambda: child.exit_code() is not None)
+            with pytest.raises(TimeoutError):
+                ending.result(4 * stage.wiring.options.grace_seconds)
 
             # All is said, and the server is gone; but the client has it only in part.
             assert stage.client.line() + b"\n" == line

@@ -72,7 +72,7 @@ def test_a_client_that_says_nothing_leaves_nothing(tmp_path: Path) -> None:
 
 def test_s17_answers_are_waited_for_when_the_input_has_ended(tmp_path: Path) -> None:
     place = Place(tmp_path)
-    with place.raw() as client:
+    with place.raw(options=["--drain-seconds", "60"]) as client:
         hello = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "x"}}
         client.send(request(0, "initialize", hello))
         client.send(notification("notifications/initialized"))
@@ -107,8 +107,11 @@ def test_s17_the_wait_goes_on_while_answers_come(tmp_path: Path) -> None:
         for number in range(1, 9):
             client.start_call("slow", {"key": str(number), "seconds": number * 0.2})
         client.close_stdin()
-        assert len(client.read_rest()) == 8
+        texts = [said(json.loads(line)) for line in client.read_rest()]
         assert client.wait() == 0
+
+    # The server was not told of the end before.
+    assert texts == [f"{number}: time" for number in range(1, 9)]
 
 
 def test_the_wait_for_answers_may_have_no_end(tmp_path: Path) -> None:

@@ -209,6 +209,16 @@ def test_t09_a_log_without_trials_measured_nothing() -> None:
     assert exit_code(found) == 2
 
 
+def test_what_is_known_of_a_trial_that_the_log_has_no_score_of_is_told() -> None:
+    notes = {("task-1", 0): ["the judge gave no judgement: exit code 1"]}
+
+    assert lines(grade(suite(GOLDEN), []), notes)[:3] == [
+        "task-1: not measured",
+        "  - trial 0 of 1: no score in the log",
+        "  ! the judge gave no judgement: exit code 1",
+    ]
+
+
 def test_a_passed_suite_ends_with_0() -> None:
     of = suite(GOLDEN)
 

@@ -178,3 +178,12 @@ def test_a_log_that_fails_half_way_leaves_the_old_one(tmp_path: Path) -> None:
         suites.save_events(str(path), lines())
 
     assert path.read_text(encoding="utf-8") == "old"
+
+
+def test_any_document_can_be_read_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "host.json"
+    path.write_bytes(b"\xff{")
+
+    assert suites.read(str(path)) == b"\xff{"
+    with pytest.raises(SuiteError, match=r"missing\.json: the file cannot be read"):
+        suites.read(str(tmp_path / "missing.json"))
