@@ -8,6 +8,7 @@ ARGS ?=
 UPGRADE ?= --upgrade
 
 VENV := .venv
+CROSSCHECK := .venv-crosscheck
 BIN := $(VENV)/bin
 PY := $(BIN)/python
 PACKAGES := $(VENV)/packages.stamp
@@ -23,7 +24,8 @@ WITH_VENV := PATH="$(CURDIR)/$(BIN):$$PATH"
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test check lint types contracts dependencies bench coverage lock clean
+.PHONY: help setup demo test check lint types contracts dependencies bench coverage crosscheck \
+	mutants lock clean
 
 help: ## Show these lines
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r target does; do \
@@ -62,15 +64,25 @@ coverage: setup ## Run the tests and show what they leave out
 	@$(BIN)/coverage combine --quiet
 	@$(BIN)/coverage report
 
+crosscheck: $(CROSSCHECK)/packages.stamp ## Compare our grades with those of agentevals, ADK and Inspect
+	@$(CROSSCHECK)/bin/python crosscheck/run.py
+
+mutants: $(PROJECT) ## Change the grader in thousands of small ways: which does no test notice?
+	@nice -n 15 $(BIN)/mutmut run $(ARGS)
+	@$(BIN)/mutmut results
+
 lock: $(PACKAGES) ## Renew the locks; UPGRADE= keeps the versions that still fit
 	@$(PY) -m pip install -qq '$(UV)'
 	$(BIN)/uv pip compile pyproject.toml --group dev --universal --python-version 3.11 \
 		--generate-hashes --no-emit-index-url --custom-compile-command 'make lock' \
 		$(UPGRADE) --quiet --output-file requirements.lock
+	$(BIN)/uv pip compile crosscheck/requirements.in --universal --python-version 3.11 \
+		--generate-hashes --no-emit-index-url --custom-compile-command 'make lock' \
+		$(UPGRADE) --quiet --output-file crosscheck/requirements.lock
 	cd tests/node && $(WITH_VENV) npm $(if $(UPGRADE),update,install) --package-lock-only
 
 clean: ## Remove everything that the other targets made
-	rm -rf $(VENV) tests/node/node_modules .bench dist htmlcov mutants
+	rm -rf $(VENV) $(CROSSCHECK) tests/node/node_modules .bench dist htmlcov mutants
 	rm -rf .coverage* .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find sidecar tests examples bench -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
@@ -98,6 +110,18 @@ $(PACKAGES): requirements.lock | $(PY)
 	then :; else \
 		echo 'uv could not: pip does it'; \
 		$(PY) -m pip install -qq --no-deps --require-hashes -r requirements.lock; \
+	fi
+	@touch $@
+
+# An environment of its own: what the other graders need is no dependency of ours.
+$(CROSSCHECK)/packages.stamp: crosscheck/requirements.lock | $(PACKAGES)
+	@echo 'Installing the packages of crosscheck/requirements.lock (a minute)'
+	@rm -rf $(CROSSCHECK)
+	@$(PY) -m venv --without-pip $(CROSSCHECK)
+	@if $(BIN)/uv pip install --quiet --python $(CROSSCHECK)/bin/python --no-deps --require-hashes -r $<; \
+	then :; else \
+		echo 'uv could not: pip does it'; \
+		$(PY) -m pip --python $(CROSSCHECK)/bin/python install -qq --no-deps --require-hashes -r $<; \
 	fi
 	@touch $@
 

@@ -57,8 +57,9 @@ def test_the_real_servers_are_installed(server: list[str]) -> None:
     assert [part for part in server if not Path(part).is_file()] == []
 
 
-def test_the_python_lock_names_no_host_and_has_a_hash_for_every_package() -> None:
-    lines = (paths.ROOT / "requirements.lock").read_text(encoding="utf-8").splitlines()
+@pytest.mark.parametrize("lock", ["requirements.lock", "crosscheck/requirements.lock"])
+def test_a_python_lock_names_no_host_and_has_a_hash_for_every_package(lock: str) -> None:
+    lines = (paths.ROOT / lock).read_text(encoding="utf-8").splitlines()
     pins = [number for number, line in enumerate(lines) if line and line[0] not in " #"]
 
     assert [line for line in lines if "://" in line or line.startswith("-")] == []
@@ -71,6 +72,14 @@ def test_the_npm_lock_names_no_host_and_has_a_hash_for_every_package() -> None:
 
     assert [name for name, entry in packages.items() if "resolved" in entry] == []
     assert [name for name, entry in packages.items() if "integrity" not in entry] == []
+
+
+def test_the_graders_of_the_crosscheck_are_locked_at_the_versions_that_are_asked_for() -> None:
+    folder = paths.ROOT / "crosscheck"
+    locked = (folder / "requirements.lock").read_text(encoding="utf-8")
+    asked = (folder / "requirements.in").read_text(encoding="utf-8").splitlines()
+
+    assert [one for one in asked if one[0] != "#" and f"\n{one} \\\n" not in locked] == []
 
 
 def test_everything_that_is_asked_for_is_locked() -> None:

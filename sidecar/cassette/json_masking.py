@@ -82,7 +82,7 @@ _SPACE = " \t\r\n"
 _LARGE_CHARS = 524288  # from here on, secrets are masked where they stand if that will do
 _CLOSING = rb'\\+"'
 _ABSOLUTE = r"[/~]|[A-Za-z]:\\|\\\\"
-# Parts of a text that only a walk tells apart.
+# What is in every text with parts that only a walk tells apart; as few searches as will do.
 _WALKED = (
     "mimeType", "progressToken", "tracepar", "tracesta", _PROTOCOL_PREFIX,
     "Schema", "roperties", "$defs", "definitions",

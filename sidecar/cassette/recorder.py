@@ -96,9 +96,7 @@ class Recorder:
         A `subscriptions/listen` is open for as long as its client likes, and is none.
         """
         return tuple(
-            held.id
-            for held in self._order
-            if not held.cancelled and held.seed.method != LISTEN
+            held.id for held in self._order if not held.cancelled and held.seed.method != LISTEN
         )
 
     def from_client(self, message: Message) -> list[Fact]:

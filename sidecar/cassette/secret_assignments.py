@@ -25,7 +25,8 @@ _NAME_BYTES = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01
 _MAX_NAME_BYTES = 64
 _MAX_QUOTED_BYTES = 8192
 _MAX_LINE_BYTES = 4096
-_BACKSLASH, _SPACE = 0x5C, 0x20
+_BACKSLASH = 0x5C
+_SEPARATORS = b" /"
 _LETTERS_OF_ESCAPES = tuple("nrtbf")
 _ESCAPES = tuple(letter.encode() for letter in _LETTERS_OF_ESCAPES)
 _MEMBER_ENDS = (b'"', b"\\")
@@ -36,9 +37,11 @@ _QUERY_MARKS = b"?&;"
 # What may stand between a name's deciding word and its value. `mark` is the sign of an
 # assignment; without one, the value is the next word of a command line (`gap`), or the
 # `value` beside a `name` (`pair`).
+_SIGNS = rb"(?:[^A-Za-z0-9\"'`\\:=>,{}\[\]]|\\u[0-9a-fA-F]{4})"  # as `*` in `"Password *":`
 _AFTER = (
-    rb"(?P<tail>(?:s|[_-]?(?:value|string|pem|confirm(?:ation)?))?[_-]?[0-9]{0,2})"
-    rb"(?:(?P<quote>\\*[\"'`])?\]?[ \t]*(?P<mark>=>|:=|=(?!=)|:(?![:]|//)|>)[ \t]*"
+    rb"(?P<tail>(?:s|[_ -]?(?:value|string|pem|confirm(?:ation)?))?[_ -]?[0-9]{0,4})"
+    rb"(?:(?:\]?" + _SIGNS + rb"{0,12}(?P<quote>\\*[\"'`]))?\]?[ \t]*"
+    rb"(?P<mark>=>|:=|=(?!=)|:(?![:]|//)|>)[ \t]*"
     rb"|(?P<pair>\\*[\"']\s{0,64},?\s{0,64}\\*[\"']?value\\*[\"']?\s{0,64}[:=]\s{0,64})"
     rb"|(?P<gap>[ \t]+|\\*[\"'][ \t]{0,64},[ \t\r\n]{0,64})(?=[^\s-]))"
 )
@@ -177,7 +180,7 @@ class Assignments:
         name, flag = written.lstrip("-"), written.startswith("--")
         if joint["gap"] and not flag:
             return None
-        if before == _SPACE and not flag:
+        if before in _SEPARATORS and not flag:
             name = f"{_word_before(data, start)} {name}"
         return self._known(name, _Name(name, NameKind.NONE, flag, before, joint))
 
@@ -223,6 +226,8 @@ def _value(data: bytes, name: _Name) -> Span | None:
 
 def _is_within_string(data: bytes, name: _Name) -> bool:
     """Tell, of a JSON text, whether a name and its value are in one string, or are a member."""
+    if name.joint["pair"] or b"," in (name.joint["gap"] or b""):
+        return False  # two members, or two items
     opening = compiled(_OPENING).match(data, name.joint.end())
     is_bare = opening is not None and not opening[1] and opening[2] == b'"'
     return not is_bare or name.joint["quote"] == b'"'

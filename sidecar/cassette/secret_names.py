@@ -26,6 +26,8 @@ class NameKind(IntEnum):
 
 _WORD = r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+"
 _MAX_NAME_CHARS = 128
+_ODD = r"[^A-Za-z0-9_. /-]"
+_TRAILING = r"[^A-Za-z0-9\"'`\\,{}\[\]]{1,3}\Z"
 _NOT_ALNUM = r"[^a-z0-9]"
 
 
@@ -116,8 +118,9 @@ def name_kind(name: str) -> NameKind:
     """Tell whether a name says that its value is a secret, and of which kind."""
     if len(name) > _MAX_NAME_CHARS:
         return NameKind.NONE
-    parts = words(name)
-    while parts and parts[-1].isdigit():
+    # What follows other signs is the name: `key` of `(api)key`; a few may be behind it.
+    parts = words(compiled(_ODD).split(compiled(_TRAILING).sub("", name.removesuffix("]")))[-1])
+    if parts and parts[-1].isdigit():
         parts.pop()
     if not parts:
         return NameKind.NONE

@@ -10,16 +10,21 @@ from typing import Final, NamedTuple, TypeVar, cast
 
 import click
 
+from sidecar.agents.evaluation import EVAL_MODE
 from sidecar.cli.options import FiniteRange, Places, present_journal
-from sidecar.cli.sources import find_run
+from sidecar.cli.sources import LAST, find_run
 from sidecar.errors import UsageError
 from sidecar.grading.regression import METHODS, Baseline, MethodName, RegressionOptions
 from sidecar.store import runs, suites
+from sidecar.store.journal import Journal
 from sidecar.suite.documents import dump_document
 from sidecar.suite.summary import EvalSummary
 
 _SUFFIX: Final = ".json"
 _ID_DIGITS = 32
+_LAST_EVALUATION = (
+    "SELECT run_id FROM runs WHERE mode = ? ORDER BY started_at DESC, rowid DESC LIMIT 1"
+)
 
 _F = TypeVar("_F", bound=Callable[..., object])
 
@@ -90,10 +95,11 @@ def baseline_of(said: BaselineOptions, where: Places) -> Baseline | None:
     if said.spec is None:
         return None
     found = evidence_of(said.spec, where)
-    if found.summary is None:
+    if found.summary is None or not found.is_over:
+        lacks = "has no summary" if found.is_over else "did not end by itself: there is nothing"
         raise UsageError(
-            f"the run {found.run_id} has no summary to compare with",
-            hint="name a run of `mcp-sidecar run` in which something was measured",
+            f"the run {found.run_id} {lacks} to compare with",
+            hint="name a run of `mcp-sidecar run` that ended, and in which something was measured",
         )
     return Baseline(found.summary, found.run_id, said.options)
 
@@ -102,7 +108,8 @@ def evidence_of(spec: str, where: Places) -> Evidence:
     """Find a summary.
 
     Args:
-        spec: The file of a summary, or a run as `sources.find_run` takes it.
+        spec: The file of a summary, or a run as `sources.find_run` takes it, except that
+            `last` is the newest evaluation, and none of its trials.
         where: The home of the journal, which is looked into only if there is no such file.
 
     Raises:
@@ -122,11 +129,20 @@ def evidence_of(spec: str, where: Places) -> Evidence:
             hint="name the file of a summary, or say with --home where the run was recorded",
         ) from None
     try:
-        run_id = find_run(journal, spec)
+        run_id = _last(journal) if spec == LAST else find_run(journal, spec)
         line = runs.one_run(journal, run_id)
         return Evidence(run_id, runs.summary_of(journal, run_id), line.state == "ended")
     finally:
         journal.close()
+
+
+def _last(journal: Journal) -> str:
+    rows = journal.connection.rows(_LAST_EVALUATION, (EVAL_MODE,))
+    if not rows:
+        raise UsageError(
+            "nothing was evaluated here yet", place=journal.path, hint="run a suite first"
+        )
+    return str(rows[0][0])
 
 
 def _id_of(summary: EvalSummary) -> str:

@@ -157,6 +157,7 @@ def command(  # noqa: PLR0913  # one parameter an option
     finally:
         journal.close()
     show_grade(done.grade, as_json=as_json, summary=summary, notes=_notes(done))
+    say(f"run {done.run_id}")
     if done.is_stopped:
         say("stopped before all trials were done; nothing is passed by that")
         return _NOT_MEASURED

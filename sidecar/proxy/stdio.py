@@ -160,7 +160,7 @@ def _client_lines(
         elif not ready or stop.sign is not None:
             return
         elif stop.descriptor in dict(ready):
-            poller.unregister(stop.descriptor)
+            stop.woken()
             if behind.answered:
                 return  # the client sees the end as it would unwrapped (E04)
             wait_ms = _LINGER_MS if asked else _FIRST_MS

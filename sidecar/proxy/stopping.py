@@ -7,6 +7,7 @@ import signal
 from types import FrameType
 
 _SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+_WAKES = 65_536  # more than there can be
 _FORCED_SECONDS = 10  # for a proxy that is stuck in a write that nobody reads
 
 
@@ -32,6 +33,10 @@ class StopOrder:
             os.write(self._write, b"x")
         except BlockingIOError:
             return  # it is woken already
+
+    def woken(self) -> None:
+        """Tell that one has seen it; the next signal wakes again."""
+        os.read(self.descriptor, _WAKES)
 
     def listen(self) -> None:
         """Take the signals from now on."""

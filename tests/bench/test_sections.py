@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bench import at_once, big, growth, imports, memory, record, replay, size, startup
+from bench import at_once, big, grading, growth, imports, memory, record, replay, size, startup
 from bench.frame import Bench, Scale, Section
 
 _FEW = Scale(
@@ -20,6 +20,7 @@ _FEW = Scale(
     growth_edge=4,
     kept_calls=4,
     imports=1,
+    graded_tasks=2,
 )
 _ALL = ("direct", "relay", "mcp-rec", "ours")
 _PROXIES = ("relay", "mcp-rec", "ours")
@@ -108,6 +109,16 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
                 "replay, modules": _KEEPING,
             },
             id="imports",
+        ),
+        pytest.param(
+            grading.measure,
+            {
+                "a log of 500 calls": ("ours",),
+                "peak memory": ("ours",),
+                "CPU a call, all / a quarter": ("ours",),
+                "1,000 calls against 1,000": ("ours",),
+            },
+            id="grading",
         ),
     ],
 )

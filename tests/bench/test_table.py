@@ -53,6 +53,14 @@ def _line(judged: bool = True, flat: float | None = None, **values: float) -> Li
             id="for context only",
         ),
         pytest.param(
+            _line(ours=5)._replace(limit=5), Verdict(None, None, at_or_below=True), id="at a limit"
+        ),
+        pytest.param(
+            _line(ours=5)._replace(limit=4.9),
+            Verdict(None, None, at_or_below=False),
+            id="over a limit",
+        ),
+        pytest.param(
             _line(relay=4, ours=5), Verdict(1.25, "relay", at_or_below=None), id="without mcp-rec"
         ),
         pytest.param(_line(ours=5), Verdict(None, None, None), id="alone"),
@@ -110,3 +118,10 @@ def test_the_document_has_the_values_the_verdicts_and_the_facts() -> None:
             }
         ],
     }
+
+
+def test_the_document_says_whether_a_limit_is_kept() -> None:
+    (entry,) = table.document([_line(ours=5)._replace(limit=6)], {})["lines"]
+
+    assert (entry["limit"], entry["withinLimit"]) == (6, True)
+    assert "atOrBelowMcpRec" not in entry

@@ -4,6 +4,7 @@ import pytest
 
 from sidecar.cassette import json_masking
 from sidecar.cassette.json_masking import Finder, Kind, Part, Sought, Sweep
+from sidecar.cassette.json_schemas import MAPS, WHOLE
 from sidecar.cassette.masking import Span
 from sidecar.cassette.secret_assignments import Assignments
 from sidecar.cassette.secret_shapes import places_of
@@ -141,6 +142,12 @@ def test_a_mask_that_touches_a_word_is_noted() -> None:
     assert not walk.touching
     assert walk.text("aknown b") == "a[REDACTED] b"
     assert walk.touching
+
+
+def test_a_text_with_any_part_that_only_a_walk_tells_apart_is_walked() -> None:
+    parts = {*WHOLE, *MAPS, *json_masking._PROTOCOL, json_masking._PROTOCOL_PREFIX, "mimeType"}
+
+    assert [part for part in parts if not any(few in part for few in json_masking._WALKED)] == []
 
 
 @pytest.fixture

@@ -518,6 +518,24 @@ def test_a_large_text_is_masked_like_a_small_one(value: JsonValue) -> None:
     assert json.loads(large) == json.loads(small)
 
 
+COMPANY = {
+    "names": dict.fromkeys(("password", "token", "api_key", "secret", "cookie", "authorization", "credentials", "passphrase", "passwd", "pwd", "pat", "pass", "mnemonic", "recovery_code", "zip"), "zz-0"),
+    "label": {"name": "API_KEY", "type": 1, "value": "zz-1"},
+    "argv": ["--api-key", "zz-2"],
+    "all": [make(random.Random("company")) for make in corpus.SHAPES.values()],
+    "known": "known-value-1 a/b+c=",
+    "text": "?sig=zz00zz11zz22zz33 curl -u a:zz9",
+}  # fmt: skip
+
+
+@given(VALUES)
+def test_x02_what_is_masked_does_not_depend_on_what_else_is_in_the_text(value: JsonValue) -> None:
+    alone = json.loads(redactor().json_text(json.dumps(value)))
+    within = json.loads(redactor().json_text(json.dumps({"value": value, "company": COMPANY})))
+
+    assert within["value"] == alone
+
+
 @given(st.lists(STRINGS, max_size=5))
 def test_pieces_together_are_what_the_whole_is(texts: list[str]) -> None:
     masked = redactor().pieces(texts)

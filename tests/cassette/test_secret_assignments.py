@@ -127,6 +127,9 @@ def test_a_label_counts_only_with_a_value_near() -> None:
         ('{"password":{"value":"x"}}', False),
         ('["token=","abc123def"]', False),
         ('{"name":"API_KEY","type":1,"value":"x"}', False),
+        ('{"name":"API_KEY","value":"x"}', False),
+        ('["--api-key","x"]', False),
+        ('{"cmd":"srv --api-key S3"}', True),
         ("{}", True),
     ],
 )

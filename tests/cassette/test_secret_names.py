@@ -69,6 +69,23 @@ def test_digits_and_very_long_texts_are_no_names() -> None:
     assert name_kind("API Key") is NameKind.TEXT
 
 
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("password;", NameKind.ANY),
+        ("Password *", NameKind.ANY),
+        ("user[password]", NameKind.ANY),
+        ("password2024", NameKind.ANY),
+        ("api/key", NameKind.TEXT),
+        ("(api)key", NameKind.NONE),
+        ("password (required)", NameKind.NONE),
+        ("password!!!!!", NameKind.NONE),
+    ],
+)
+def test_a_few_signs_may_follow_a_name_and_others_part_it(name: str, kind: NameKind) -> None:
+    assert name_kind(name) is kind
+
+
 def test_a_signature_is_a_secret_in_a_query_only() -> None:
     assert is_query_secret("X-Amz-Signature")
     assert is_query_secret("sig")

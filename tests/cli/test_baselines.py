@@ -1,6 +1,7 @@
 """Which summary is meant: a file's or a run's."""
 
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
@@ -45,6 +46,23 @@ def test_a_run_of_the_journal_is_found_as_elsewhere(where: Places, spec: str) ->
     recorded(where)
 
     assert evidence_of(spec, where) == Evidence(RUN, SUMMARY, is_over=True)
+
+
+def test_last_is_the_newest_evaluation_and_none_of_its_trials(where: Places) -> None:
+    recorded(where)
+    journal = Journal.open(where.journal)
+    for number, mode in enumerate(("replay", "record")):
+        journal.start_run(f"{RUN[:-1]}{number}", mode=mode, eval_run_id=RUN)
+    journal.close()
+
+    assert evidence_of("last", where).run_id == RUN
+
+
+def test_where_nothing_was_evaluated_last_is_nothing(where: Places) -> None:
+    Journal.open(where.journal).close()
+
+    with pytest.raises(UsageError, match="nothing was evaluated here yet"):
+        evidence_of("last", where)
 
 
 @pytest.mark.parametrize("state", ["failed", "interrupted"])
@@ -122,8 +140,17 @@ def test_a_baseline_is_found_with_how_to_compare(where: Places) -> None:
     assert baseline_of(said(), where) is None
 
 
-def test_a_run_without_a_summary_is_no_baseline(where: Places) -> None:
-    recorded(where, has_summary=False)
+@pytest.mark.parametrize(
+    ("more", "problem"),
+    [
+        pytest.param({"has_summary": False}, "has no summary to compare with", id="no summary"),
+        pytest.param({"state": "interrupted"}, "did not end by itself", id="interrupted"),
+    ],
+)
+def test_a_run_that_measured_nothing_whole_is_no_baseline(
+    where: Places, more: Any, problem: str
+) -> None:
+    recorded(where, **more)
 
-    with pytest.raises(UsageError, match=f"the run {RUN} has no summary to compare with"):
+    with pytest.raises(UsageError, match=f"the run {RUN} {problem}"):
         baseline_of(said("--baseline", RUN), where)

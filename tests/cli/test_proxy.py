@@ -221,7 +221,8 @@ STDLIB = {
 BOTH = {
     "", "cassette", "cassette.arguments", "cassette.facts", "cassette.file_format",
     "cassette.interaction", "cassette.json_layout", "cassette.json_masking",
-    "cassette.json_schemas", "cassette.known_values", "cassette.masking",
+    "cassette.json_schemas", "cassette.known_values", "cassette.lazy_patterns",
+    "cassette.masking",
     "cassette.multi_round", "cassette.name_search", "cassette.outcome", "cassette.placeholders",
     "cassette.recorder", "cassette.redaction", "cassette.secret_assignments",
     "cassette.secret_contexts", "cassette.secret_names", "cassette.secret_patterns",

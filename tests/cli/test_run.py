@@ -62,6 +62,12 @@ def test_the_recorded_agent_passes_without_any_server(promoted: Project) -> None
     assert promoted.starts() == 0
 
 
+def test_the_run_is_named_so_that_others_can_be_compared_with_it(promoted: Project) -> None:
+    told = run(promoted, promoted.agent(ECHO, ADD), "--events", "events.jsonl")
+
+    assert told.err == f"mcp-sidecar: run {run_of(Path('events.jsonl'))}\n"
+
+
 def test_a_forbidden_call_fails_the_gate_and_not_the_score(promoted: Project) -> None:
     told = run(promoted, promoted.agent(DROP, ECHO, ADD))
 

@@ -12,6 +12,7 @@ from sidecar.grading.candidates import ObservedCall
 from sidecar.grading.matching import NONE
 from sidecar.grading.trajectory import TrajectoryGrader, TrajectoryVerdict
 from sidecar.suite.model import ExpectedCall, Trajectory, TrajectoryMode
+from tests.grading.peer_cases import PEER_CASES
 
 MODES: tuple[TrajectoryMode, ...] = get_args(TrajectoryMode)
 
@@ -126,67 +127,9 @@ def test_delegates_count_where_the_suite_says_so(
     assert (found.matched, counts(found)) == (matched, said)
 
 
-# The 24 cases of the peers: observed, expected, then exact, in-order, any-order, subset and
-# matchedCount, each once or for argsMatch exact, ignore, subset.
-A, B, X = "A", "B", "X"
-PEERS = [
-    ("C01", [A, B], [A, B], "1", "1", "1", "1", "2"),
-    ("C02", [A, X, B], [A, B], "0", "1", "1", "0", "2"),
-    ("C03", [B, A], [A, B], "0", "0", "1", "1", "2"),
-    ("C04 G02", [A], [A, A], "0", "0", "0", "1", "1"),
-    ("C05", [A, A], [A], "0", "1", "1", "1", "1"),
-    ("C06 G05", [], [], "1", "1", "1", "1", "0"),
-    ("C07 G05", [], [A], "0", "0", "0", "1", "0"),
-    ("C08 G05", [A], [], "0", "1", "1", "0", "0"),
-    ("C09", [(A, {"b": 2, "a": 1})], [(A, {"a": 1, "b": 2})], "1", "1", "1", "1", "1"),
-    ("C10", [(A, {"x": 1})], [(A, {"x": 2})], "010", "010", "010", "010", "010"),
-    ("C11", [(A, {"x": 1, "y": 2})], [(A, {"x": 1})], "011", "011", "011", "011", "011"),
-    ("C12", [(A, {"x": 1})], [(A, {"x": 1, "y": 2})], "010", "010", "010", "010", "010"),
-    (
-        "C13",
-        [(A, {"o": {"a": 1, "b": 2}})],
-        [(A, {"o": {"a": 1}})],
-        "011",
-        "011",
-        "011",
-        "011",
-        "011",
-    ),
-    ("C14 G10", [(A, {"f": 1})], [(A, {"f": True})], "010", "010", "010", "010", "010"),
-    ("C15 G09", [(A, {"n": 1.0})], [(A, {"n": 1})], "1", "1", "1", "1", "1"),
-    ("C16", [(A, {"l": [2, 1]})], [(A, {"l": [1, 2]})], "010", "010", "010", "010", "010"),
-    ("C17", [(A, {})], [(A, {"k": None})], "010", "010", "010", "010", "010"),
-    ("C18", [(A, {"n": "1"})], [(A, {"n": 1})], "010", "010", "010", "010", "010"),
-    (
-        "C19",
-        [(A, {"x": 1, "y": 2}), (A, {"x": 1, "y": 3})],
-        [(A, {"x": 1}), (A, {"x": 1, "y": 2})],
-        "010",
-        "010",
-        "011",
-        "011",
-        "122",
-    ),
-    (
-        "C20",
-        [(A, {"x": 2}), (A, {"x": 1})],
-        [(A, {"x": 1}), (A, {"x": 2})],
-        "010",
-        "010",
-        "1",
-        "1",
-        "2",
-    ),
-    ("C21", [A, B, X], [A, B], "0", "1", "1", "0", "2"),
-    ("C22", [A], [A, B], "0", "0", "0", "1", "1"),
-    ("C23", [A, A, B, A], [A, B], "0", "1", "1", "1", "2"),
-    ("C24 G19", [A, B, A], [A, A, B], "0", "0", "1", "1", "3"),
-]
-
-
 @pytest.mark.parametrize(
     ("seen", "wanted", "exact", "in_order", "any_order", "subset", "matched"),
-    [pytest.param(*row[1:], id=row[0]) for row in PEERS],
+    [pytest.param(*row[1:], id=row[0]) for row in PEER_CASES],
 )
 @pytest.mark.parametrize("which", [0, 1, 2], ids=["args exact", "args ignore", "args subset"])
 def test_the_peers_cases_are_graded_as_the_rfc_says(  # noqa: PLR0913, PLR0917  # a table's columns

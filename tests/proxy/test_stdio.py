@@ -230,6 +230,15 @@ def make_cassette(place: Place, *, calls: int) -> None:
     save(str(place.cassette), Cassette(items, {"raw": Server()}))
 
 
+def test_d01_a_proxy_whose_server_is_gone_stops_at_once(tmp_path: Path) -> None:
+    # It lingers, so that its client can ask and be told; but not once it is told to stop.
+    place = Place(tmp_path)
+    with place.client(["/nowhere/server"], timeout=5.0) as client:
+        until(lambda: "could not be started" in client.stderr_text())
+        os.kill(client.process.pid, signal.SIGTERM)
+        assert client.wait() == 127
+
+
 def test_nohup_is_respected(tmp_path: Path) -> None:
     place = Place(tmp_path)
     ignoring = (
