@@ -8,7 +8,9 @@ from hypothesis import settings
 # The same examples in every run: a red test is a change of ours, not luck. No deadline: the
 # machine may be busy, and pytest-timeout bounds each test anyway.
 settings.register_profile("house", derandomize=True, database=None, deadline=None, max_examples=100)
-settings.load_profile("house")
+# `make mutants` runs the tests thousands of times; the first examples tell most.
+settings.register_profile("mutants", settings.get_profile("house"), max_examples=15)
+settings.load_profile("mutants" if "MUTANT_UNDER_TEST" in os.environ else "house")
 
 
 @pytest.fixture(scope="session")

@@ -20,6 +20,7 @@ from sidecar.errors import CassetteError
 from sidecar.wire.json_text import NotJsonError, dump, elements, members, parse
 
 VERSION = 1
+_CONFLICT_MARKS = (b"<<<<<<<", b"=======", b">>>>>>>")
 _ARGS_MATCHES: tuple[ArgsMatch, ...] = ("exact", "subset", "ignore")
 
 
@@ -183,7 +184,7 @@ class _Reader:
         try:
             found = self._members(number, raw)
         except CassetteError:
-            if number < len(self._raw):
+            if number < len(self._raw) or raw.startswith(_CONFLICT_MARKS):
                 raise
             self._warnings.append(
                 f"{self._place}:{number}: the last line is broken and was dropped; "
@@ -217,7 +218,7 @@ class _Reader:
 
 
 def _broken(raw: bytes) -> str:
-    if raw.startswith((b"<<<<<<<", b"=======", b">>>>>>>")):
+    if raw.startswith(_CONFLICT_MARKS):
         return "a merge conflict is left in the file"
     return "the line is not JSON"
 

@@ -128,12 +128,10 @@ def evidence_of(spec: str, where: Places) -> Evidence:
             place=error.place,
             hint="name the file of a summary, or say with --home where the run was recorded",
         ) from None
-    try:
+    with journal:
         run_id = _last(journal) if spec == LAST else find_run(journal, spec)
         line = runs.one_run(journal, run_id)
         return Evidence(run_id, runs.summary_of(journal, run_id), line.state == "ended")
-    finally:
-        journal.close()
 
 
 def _last(journal: Journal) -> str:

@@ -10,7 +10,7 @@ from sidecar.suite.capabilities import own_document
 from sidecar.suite.documents import dump_document
 
 
-@click.command("capabilities", short_help="Print what this grader implements.")
+@click.command("capabilities")
 def command() -> None:
     """Print the capability document: what of eval suites this grader implements.
 

@@ -25,7 +25,7 @@ from sidecar.store.journal import Journal
 _FAILED = 1
 
 
-@click.group("cassette", short_help="Show, validate and save cassettes.")
+@click.group("cassette")
 def command() -> None:
     """Show, validate and save cassettes.
 
@@ -78,13 +78,10 @@ def save(
 ) -> None:
     """Save a RUN of the journal as a cassette: an id, the beginning of one, or `last`."""
     where = places(project, home)
-    journal = present_journal(where)
-    try:
+    with present_journal(where) as journal:
         run_id = find_run(journal, run)
         path = where.cassette(cassette) if cassette else _place_of(journal, run_id)
         saved = cassettes.save_run(journal, run_id, path, overwrite=overwrite, extend=False)
-    finally:
-        journal.close()
     if saved.refused:
         raise UsageError(saved.refused)
     say(f"run {run_id} is saved as {short_path(path)}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -75,6 +75,25 @@ def read_input(text: str | None) -> str | None:
     raise UsageError(problem, place=text[1:], hint="give a text file as --input @FILE")
 
 
+def masks_of(config: AgentConfig, where: Places, *, more: Iterable[str] = ()) -> Redactor:
+    """Make what masks a run's secrets, as they are in the environment and in its config.
+
+    Args:
+        config: The servers; the proxies know these secrets, since the agent gives them to
+            the servers.
+        where: The home whose key masks.
+        more: Further values to mask.
+
+    Raises:
+        JournalError: If the key can be neither read nor made.
+    """
+    known = dict(os.environ)
+    for server in config.servers:
+        known.update(server.env)
+    values = (*secret_environment(known), *more)
+    return Redactor(masking_salt(where.home), known_values=values)
+
+
 def execute(plan: Plan, journal: Journal, where: Places, stop: Stop) -> AgentResult:
     """Run an agent; when this returns its run is in the journal, whole.
 
@@ -90,7 +109,7 @@ def execute(plan: Plan, journal: Journal, where: Places, stop: Stop) -> AgentRes
         SidecarError: If the agent could not be started.
     """
     run = plan.arguments.run
-    masks = _masks(plan, where)
+    masks = masks_of(plan.config, where)
     words = words_of(plan.command)
     journal.start_run(
         run,
@@ -138,14 +157,6 @@ def not_started(plan: Plan, journal: Journal) -> list[ConfigError]:
         for server in plan.config.servers
         if server.name in failed and server.place
     ]
-
-
-def _masks(plan: Plan, where: Places) -> Redactor:
-    # The proxies know these, since the agent gives them to the servers.
-    known = dict(os.environ)
-    for server in plan.config.servers:
-        known.update(server.env)
-    return Redactor(masking_salt(where.home), known_values=secret_environment(known))
 
 
 def _state_of(result: AgentResult) -> str:

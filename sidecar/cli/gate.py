@@ -14,7 +14,7 @@ from sidecar.report.text import escaped
 _DENIED = 1
 
 
-@click.command("gate", short_help="Decide by a summary whether an agent may go on.")
+@click.command("gate")
 @click.argument("summary")
 @click.option(
     "--required-pass-score",

@@ -10,7 +10,7 @@ from sidecar.cli.baselines import BaselineOptions, baseline_of, baseline_options
 from sidecar.cli.options import json_option, places, places_options, shown_width
 from sidecar.grading.differences import summary_differences
 from sidecar.grading.grade import Grade, GradeOptions, grade
-from sidecar.report.grades import Notes, exit_code, graded, oddities
+from sidecar.report.grades import Notes, graded, oddities
 from sidecar.report.text import escaped
 from sidecar.store import suites
 from sidecar.suite.documents import dump_document
@@ -18,7 +18,7 @@ from sidecar.suite.documents import dump_document
 summary_option = click.option("--summary", metavar="FILE", help="Write the summary there.")
 
 
-@click.command("grade", short_help="Recompute a summary from an event log.")
+@click.command("grade")
 @click.argument("suite")
 @click.argument("events")
 @summary_option
@@ -56,7 +56,7 @@ def command(  # noqa: PLR0913  # one parameter an option
     if said is not None and found.summary is not None:
         for difference in summary_differences(said, found.summary):
             click.echo(escaped(f"the claimed summary differs: {difference}"), err=True)
-    return exit_code(found)
+    return found.exit_code
 
 
 def show_grade(

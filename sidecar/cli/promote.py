@@ -74,7 +74,7 @@ class _Outcome(NamedTuple):
     differing: tuple[str, ...]
 
 
-@click.command("promote", short_help="Turn a recorded run into a task of a suite.")
+@click.command("promote")
 @click.argument("sources", metavar="SOURCE...", nargs=-1, required=True)
 @click.option("--suite", required=True, metavar="FILE", help="The suite; made if it is not there.")
 @click.option("--task", "task_id", metavar="ID", help="The task's id; default the cassette's name.")

@@ -32,7 +32,6 @@ _NOT_MEASURED = 2
 @click.command(
     "record",
     context_settings=AGENT_WORDS,
-    short_help="Run an agent, and record what its MCP servers answer.",
 )
 @click.option(
     "--cassette",
@@ -77,7 +76,7 @@ def command(  # noqa: PLR0913  # one parameter an option
     where {mcp_config} or MCP_SIDECAR_CONFIG says. {input}, {input_file} and {output_file},
     and MCP_SIDECAR_INPUT_FILE and MCP_SIDECAR_OUTPUT_FILE, say where its input is and its
     output goes; without an output file its output is what it prints. The exit code is
-    the agent's own, or 2 if there is no recording of it.
+    the agent's own, or 2 if it, a server or the recording failed to begin.
     """
     where = places(project, home)
     arguments = ProxyArguments(
@@ -89,11 +88,8 @@ def command(  # noqa: PLR0913  # one parameter an option
         overwrite=overwrite,
     )
     plan = Plan(agent, _config(config, where), arguments, read_input(text))
-    journal = Journal.open(where.journal)
-    try:
+    with Journal.open(where.journal) as journal:
         return _record(plan, journal, where)
-    finally:
-        journal.close()
 
 
 def _config(config: str | None, where: Places) -> AgentConfig:

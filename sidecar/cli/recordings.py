@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import NamedTuple
 
 from sidecar.cassette.arguments import ABSENT, Absent
@@ -52,7 +51,7 @@ def find_source(where: Places, spec: str) -> Source:
         path = _cassette_file(where, spec)
         if path is not None:
             return _of_cassette(where, spec, path)
-    with _journal(where) as journal:
+    with present_journal(where) as journal:
         try:
             run_id = _last(journal) if spec == LAST else find_run(journal, spec)
         except UsageError as error:
@@ -83,15 +82,6 @@ def _last(journal: Journal) -> str:
     raise UsageError("nothing was recorded here yet", place=journal.path, hint="record a run first")
 
 
-@contextmanager
-def _journal(where: Places) -> Iterator[Journal]:
-    journal = present_journal(where)
-    try:
-        yield journal
-    finally:
-        journal.close()
-
-
 def _of_cassette(where: Places, spec: str, path: str) -> Source:
     loaded = cassettes.load(path)
     for warning in loaded.warnings:
@@ -100,7 +90,7 @@ def _of_cassette(where: Places, spec: str, path: str) -> Source:
     recording = Recording(loaded.cassette, spec)
     if loaded.cassette.run is None or not os.path.lexists(where.journal):
         return Source(recording, task_id)
-    with _journal(where) as journal:
+    with present_journal(where) as journal:
         try:
             line = runs.one_run(journal, loaded.cassette.run)
         except UsageError:  # recorded elsewhere; the cassette is what there is

@@ -48,7 +48,6 @@ class Tally(NamedTuple):
 @click.command(
     "replay",
     context_settings=AGENT_WORDS,
-    short_help="Run an agent again, offline, from a cassette.",
 )
 @click.option("--cassette", required=True, metavar="C", help="The cassette: a name or a path.")
 @click.option(
@@ -103,17 +102,13 @@ def command(  # noqa: PLR0913  # one parameter an option
     )
     servers = _config(config, loaded.cassette, path, on_miss)
     plan = Plan(agent, servers, arguments, read_input(text))
-    journal = Journal.open(where.journal)
-    try:
-        with stop_on_signals() as stop:
-            result = execute(plan, journal, where, stop)
-            rows = recorded.of_run(journal.connection, arguments.run)
-            tally = _tally(rows, loaded.cassette)
-            _tell(arguments.run, result, tally)
-            if not _is_measured(plan, journal):
-                return _NOT_MEASURED
-    finally:
-        journal.close()
+    with Journal.open(where.journal) as journal, stop_on_signals() as stop:
+        result = execute(plan, journal, where, stop)
+        rows = recorded.of_run(journal.connection, arguments.run)
+        tally = _tally(rows, loaded.cassette)
+        _tell(arguments.run, result, tally)
+        if not _is_measured(plan, journal):
+            return _NOT_MEASURED
     return _exit_code(result, tally, require_all=require_all)
 
 

@@ -25,22 +25,21 @@ from sidecar.agents.evaluation import (
 from sidecar.agents.judge import NoJudgement
 from sidecar.agents.trial import Setting
 from sidecar.cassette.interaction import Cassette
-from sidecar.cassette.redaction import Redactor, secret_environment
+from sidecar.cassette.redaction import Redactor
 from sidecar.cli.baselines import BaselineOptions, baseline_of, baseline_options
-from sidecar.cli.execution import new_run
+from sidecar.cli.execution import masks_of, new_run
 from sidecar.cli.grade import show_grade, summary_option
 from sidecar.cli.judges import JudgeOptions, judge_of, judge_options, key_of
-from sidecar.cli.options import Places, json_option, places, places_options, say
+from sidecar.cli.options import FiniteRange, Places, json_option, places, places_options, say
 from sidecar.cli.suite import refuse
 from sidecar.errors import ConfigError, UsageError
 from sidecar.grading.refusal import refusal
 from sidecar.grading.regression import check_same_suite
-from sidecar.report.grades import Notes, exit_code
+from sidecar.report.grades import Notes
 from sidecar.report.progress import TrialProgress
 from sidecar.report.text import counted
 from sidecar.store import folders, runs, suites
 from sidecar.store.journal import Journal
-from sidecar.store.salt import masking_salt
 from sidecar.suite.capabilities import IMPLEMENTED
 from sidecar.suite.fixtures import entries_of
 from sidecar.suite.model import AgentEvalSuite
@@ -96,12 +95,12 @@ class _Plan(NamedTuple):
     measures: Measures
 
 
-@click.command("run", short_help="Run every trial of a suite, offline, and grade it.")
+@click.command("run")
 @click.argument("suite")
 @click.option("--agent", required=True, metavar="CMD", help="The agent's command, in quotes.")
 @click.option(
     "--timeout",
-    type=click.FloatRange(min=0, min_open=True),
+    type=FiniteRange(min=0, min_open=True),
     default=DEFAULT_TIMEOUT_SECONDS,
     show_default=True,
     metavar="S",
@@ -147,21 +146,21 @@ def command(  # noqa: PLR0913  # one parameter an option
     """
     where = places(project, home)
     choices = _Choices(suite, agent, timeout, cwd, config, judging, compared)
+    for target in (summary, events):
+        if target is not None:
+            suites.check_target(target)
     plan = _plan(choices, where, as_json=as_json)
-    journal = Journal.open(where.journal)
-    try:
+    with Journal.open(where.journal) as journal:
         with stop_on_signals() as stop:
             done = _evaluated(plan, where, journal, stop)
         if events is not None:
             suites.save_events(events, runs.events(journal, done.run_id))
-    finally:
-        journal.close()
     show_grade(done.grade, as_json=as_json, summary=summary, notes=_notes(done))
     say(f"run {done.run_id}")
     if done.is_stopped:
         say("stopped before all trials were done; nothing is passed by that")
         return _NOT_MEASURED
-    return exit_code(done.grade)
+    return done.grade.exit_code
 
 
 def _plan(choices: _Choices, where: Places, *, as_json: bool) -> _Plan:
@@ -246,13 +245,9 @@ def _evaluated(plan: _Plan, where: Places, journal: Journal, stop: Stop) -> Eval
 
 
 def _masks(plan: _Plan, where: Places) -> Redactor:
-    known = dict(os.environ)
-    for server in plan.config.servers:
-        known.update(server.env)
     key = key_of(plan.choices.judging, os.environ)
     # The key's variable may have any name; the agent inherits it.
-    values = (*secret_environment(known), *([key] if key else []))
-    return Redactor(masking_salt(where.home), known_values=values)
+    return masks_of(plan.config, where, more=[key] if key else [])
 
 
 def _notes(done: Evaluation) -> Notes:

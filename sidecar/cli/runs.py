@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 
 import click
 
@@ -19,7 +18,7 @@ from sidecar.store import atomic, cassettes, recorded, runs
 from sidecar.store.journal import Journal
 
 
-@click.group("runs", short_help="List, show and export recorded runs.")
+@click.group("runs")
 def command() -> None:
     """List, show and export recorded runs.
 
@@ -38,7 +37,7 @@ def list_(*, limit: int | None, as_json: bool, project: str | None, home: str | 
     found: list[runs.RunLine] = []
     # Where nothing was recorded yet, there is simply nothing to list.
     if os.path.lexists(where.journal):
-        with _journal(project, home) as journal:
+        with present_journal(where) as journal:
             found = runs.list_runs(journal, limit=limit or -1)
     if as_json:
         click.echo(json.dumps([report.as_json(run) for run in found], indent=2))
@@ -55,7 +54,7 @@ def list_(*, limit: int | None, as_json: bool, project: str | None, home: str | 
 @places_options
 def show(*, run: str, whole: bool, as_json: bool, project: str | None, home: str | None) -> None:
     """Show a RUN: how it went, its requests and answers, and why requests missed."""
-    with _journal(project, home) as journal:
+    with present_journal(places(project, home)) as journal:
         run_id = find_run(journal, run)
         line = runs.one_run(journal, run_id)
         seen = recorded.of_run(journal.connection, run_id)
@@ -87,7 +86,7 @@ def export(  # noqa: PLR0913  # one parameter an option
     home: str | None,
 ) -> None:
     """Export a RUN."""
-    with _journal(project, home) as journal:
+    with present_journal(places(project, home)) as journal:
         run_id = find_run(journal, run)
         found = _exported(journal, run_id, form)
         if output is None:
@@ -114,12 +113,3 @@ def _write(output: str, texts: Iterable[str], *, overwrite: bool) -> None:
             place=output,
             hint="name a file in a folder that you may write",
         ) from None
-
-
-@contextmanager
-def _journal(project: str | None, home: str | None) -> Iterator[Journal]:
-    journal = present_journal(places(project, home))
-    try:
-        yield journal
-    finally:
-        journal.close()

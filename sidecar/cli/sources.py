@@ -60,8 +60,7 @@ def saved_cassette(where: Places, spec: str) -> str:
     path = where.cassette(spec)
     if os.path.lexists(path) or not os.path.lexists(where.journal):
         return path
-    journal = present_journal(where)
-    try:
+    with present_journal(where) as journal:
         rows = journal.connection.rows(
             "SELECT run_id FROM runs WHERE cassette = ? AND mode IN ('record', 'auto')"
             " ORDER BY started_at DESC, rowid DESC LIMIT 1",
@@ -70,8 +69,6 @@ def saved_cassette(where: Places, spec: str) -> str:
         for (run,) in rows:
             cassettes.save_run(journal, run, path, overwrite=False, extend=False)
             say(f"cassette {path} was not saved yet: saved from run {run}")
-    finally:
-        journal.close()
     return path
 
 

@@ -29,7 +29,7 @@ _TASK = re.compile(r"^/tasks/\d+/(?=.)")
 _INDEX = re.compile(r"/(\d+)(?=/|$)")
 
 
-@click.group("suite", short_help="Check suites.")
+@click.group("suite")
 def command() -> None:
     """Check suites."""
 

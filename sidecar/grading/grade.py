@@ -16,7 +16,7 @@ from sidecar.grading.log_reading import MAX_FINDINGS, LogFacts, LogReader, OutOf
 from sidecar.grading.reasons import Reason, named
 from sidecar.grading.regression import Baseline, Comparison, compare_runs
 from sidecar.grading.statistics import exact
-from sidecar.grading.suite_summary import NO_CALLS, SuiteFacts, summarise
+from sidecar.grading.suite_summary import AGENTS_FAILED, NO_CALLS, SuiteFacts, summarise
 from sidecar.grading.task import TaskGrade, TrialPlan, grade_task
 from sidecar.grading.trial import TrialGrade, TrialGrader, contested
 from sidecar.suite.events import RunEvent
@@ -84,7 +84,7 @@ class Grade:
 
     @property
     def exit_code(self) -> int:
-        """0 passed, 1 measured and failed, 2 not measured."""
+        """0 passed, 1 measured and failed, 2 not measured (design.md, section 5)."""
         return (Status.PASSED, Status.FAILED, Status.UNMEASURED).index(self.status)
 
 
@@ -270,9 +270,10 @@ def _status(summary: EvalSummary | None, reasons: Sequence[Reason], *, whole: bo
         return Status.UNMEASURED
     if summary.passed:
         return Status.PASSED
-    # A suite that would pass because its agent did nothing at all was not measured either.
-    silent = all(reason.code == NO_CALLS for reason in reasons)
-    return Status.UNMEASURED if silent else Status.FAILED
+    # A suite that would pass because its agent did nothing at all was not measured either,
+    # nor was one whose agent failed in every trial (T09).
+    idle = all(reason.code in {NO_CALLS, AGENTS_FAILED} for reason in reasons)
+    return Status.UNMEASURED if idle else Status.FAILED
 
 
 def grade_trial(

@@ -18,6 +18,9 @@ from sidecar.suite.summary import EvalSummary, TrialStats
 NO_CALLS: Final = "no-calls"
 """Code of the reason that no trial made any tool call, though tasks expect some."""
 
+AGENTS_FAILED: Final = "agents-failed"
+"""Code of the reason that no trial's agent did its work."""
+
 
 @dataclass(frozen=True, slots=True)
 class SuiteFacts:
@@ -60,6 +63,11 @@ class SuiteFacts:
         called = any(trial.tool_call_count for trial in self.trials)
         return not called and any(map(expects_calls, self.suite.tasks))
 
+    @property
+    def agents_failed(self) -> bool:
+        """Whether every trial is there, and the agent failed in each."""
+        return self.whole and all(trial.agent_failed for trial in self.trials)
+
 
 def summarise(facts: SuiteFacts) -> tuple[EvalSummary | None, tuple[Reason, ...]]:
     """Make the scorecard, and say why the suite passed or did not.
@@ -80,6 +88,8 @@ def summarise(facts: SuiteFacts) -> tuple[EvalSummary | None, tuple[Reason, ...]
         *_cost_failures(cost, facts),
         *_latency_failures(facts),
     ]
+    if facts.agents_failed:  # T09: that measured nothing, whatever the zeros say
+        failures = [Reason(AGENTS_FAILED, "the agent failed in every trial")]
     has_path = any(task.expected.trajectory is not None for task in facts.suite.tasks)
     summary = EvalSummary(
         suite_id=facts.suite.suite_id,

@@ -25,6 +25,7 @@ from sidecar.suite.payloads import CRITERIA
 from sidecar.wire.json_text import JsonValue
 
 _FAILED: Final = frozenset({"failed", "refused"})
+_AGENT_FAILED: Final = "agent-failed"
 _MAX_MISSES_SHOWN = 5
 ZERO, ONE = Fraction(0), Fraction(1)
 
@@ -70,6 +71,11 @@ class TrialGrade:
     tool_call_count: int = 0
     defective: bool = False
     fingerprint: str = ""
+
+    @property
+    def agent_failed(self) -> bool:
+        """Whether the agent failed or refused, so that it did not do its work."""
+        return any(reason.code == _AGENT_FAILED for reason in self.reasons)
 
 
 class TrialGrader:
@@ -255,7 +261,7 @@ def _evidence_reasons(evidence: TrialEvidence) -> list[Reason]:
     reasons = list(evidence.defects)
     if evidence.outcome in _FAILED:
         why = f": {named(evidence.failure)}" if evidence.failure else ""
-        reasons.append(Reason("agent-failed", f"the agent {evidence.outcome}{why}"))
+        reasons.append(Reason(_AGENT_FAILED, f"the agent {evidence.outcome}{why}"))
     for place in evidence.misses[:_MAX_MISSES_SHOWN]:
         tool = evidence.calls[place].tool
         text = f"call {place + 1} of the trial ({named(tool)}) was answered by no fixture"

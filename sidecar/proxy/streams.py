@@ -136,8 +136,20 @@ _listener = _Listener()
 
 
 def say(text: str) -> None:
-    """Tell the user something, on standard error; never fails."""
-    tell(f"mcp-sidecar: {text}\n".encode(errors="backslashreplace"))
+    """Tell the user something, on standard error; never fails.
+
+    Names of tools and arguments stand in such texts: control characters are escaped.
+    """
+    tell(f"mcp-sidecar: {_printable(text)}\n".encode(errors="backslashreplace"))
+
+
+def _printable(text: str) -> str:
+    if text.isprintable():
+        return text
+    return "".join(
+        letter if letter.isprintable() else letter.encode("unicode_escape").decode()
+        for letter in text
+    )
 
 
 def tell(data: bytes) -> None:

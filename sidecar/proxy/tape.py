@@ -64,7 +64,6 @@ class Tape:
             missed: Of requests that are answered live: why no recording answers them.
         """
         now = time.monotonic_ns()
-        # Not `+=`, which would put back a list that another thread has taken meanwhile.
         self._queue.extend([_Timed(fact, now, missed) for fact in facts])
 
     def flush(self) -> None:

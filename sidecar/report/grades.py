@@ -33,7 +33,6 @@ _GOOD = frozenset(
         "score-met",
     }
 )
-_AGENT_FAILED = "agent-failed"
 _STYLES = {
     Status.PASSED: "bold green",
     Status.FAILED: "bold red",
@@ -48,23 +47,6 @@ class _Line(NamedTuple):
     depth: int
     text: str
     style: str = ""
-
-
-def measured(grade: Grade) -> Status:
-    """Tell how a grade ends for whoever waits for an exit code.
-
-    A suite in which no trial's agent did its work measured nothing, whatever the zeros
-    say (T09).
-    """
-    trials = [trial for task in grade.tasks for trial in task.trials]
-    if trials and all(_agent_failed(trial) for trial in trials):
-        return Status.UNMEASURED
-    return grade.status
-
-
-def exit_code(grade: Grade) -> int:
-    """0 passed, 1 measured and failed, 2 not measured (design.md, section 5)."""
-    return (Status.PASSED, Status.FAILED, Status.UNMEASURED).index(measured(grade))
 
 
 def graded(grade: Grade, *, notes: Notes | None = None, width: int | None = None) -> str:
@@ -188,23 +170,17 @@ def _comparison_lines(grade: Grade) -> Iterator[_Line]:
 
 
 def _verdict_lines(grade: Grade) -> Iterator[_Line]:
-    status = measured(grade)
     reasons = [reason.text for reason in grade.reasons]
-    if status is Status.UNMEASURED and grade.status is not Status.UNMEASURED:
-        reasons = ["the agent failed in every trial"]
     head = {
         Status.PASSED: "PASSED",
         Status.FAILED: "FAILED",
         Status.UNMEASURED: "NOT MEASURED",
-    }[status]
-    yield _Line(0, f"{head}: {_tasks_passed(grade.summary)}{'; '.join(reasons)}", _STYLES[status])
+    }[grade.status]
+    text = f"{head}: {_tasks_passed(grade.summary)}{'; '.join(reasons)}"
+    yield _Line(0, text, _STYLES[grade.status])
 
 
 def _tasks_passed(summary: EvalSummary | None) -> str:
     if summary is None:
         return ""
     return f"{summary.passed_count} of {counted(summary.task_count, 'task')} passed; "
-
-
-def _agent_failed(trial: TrialGrade) -> bool:
-    return any(reason.code == _AGENT_FAILED for reason in trial.reasons)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import sys
 from functools import lru_cache
-from typing import TypedDict, Unpack
+from typing import Self, TypedDict, Unpack
 
 from sidecar.store.clock import SYSTEM_CLOCK, Clock
 from sidecar.store.connection import PATIENCE_SECONDS, Connection
@@ -50,11 +50,17 @@ _START_SESSION = (
 
 
 class Journal:
-    """The journal of one process; its threads may share it."""
+    """The journal of one process; its threads may share it. `with` closes it at the end."""
 
     def __init__(self, connection: Connection, clock: Clock) -> None:
         self.connection = connection
         self.clock = clock
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     @classmethod
     def open(

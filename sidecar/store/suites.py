@@ -50,6 +50,20 @@ def save_suite(path: str, suite: AgentEvalSuite) -> None:
     _write(path, [dump_document(suite).encode()])
 
 
+def check_target(path: str) -> None:
+    """Refuse a file that could not be written, before the work whose result it is to hold.
+
+    Raises:
+        SuiteError: If its folder is missing, or it is a folder itself.
+    """
+    folder = os.path.dirname(os.path.abspath(path))
+    if os.path.isdir(path) or not os.access(folder, os.W_OK):
+        problem = "is a folder" if os.path.isdir(path) else "lies in no folder that can be written"
+        raise SuiteError(
+            f"the file {problem}", place=path, hint="name a file in a folder that is there"
+        )
+
+
 def surface_path(suite: str) -> str:
     """The file of a suite's surface: `NAME.surface.jsonl` beside `NAME.json`."""
     return suite.removesuffix(_SUFFIX) + _SURFACE_SUFFIX

@@ -233,5 +233,5 @@ def _secrets(task: Task, at: str, unmasked: Unmasked) -> Iterator[Problem]:
             "V11",
             at + pointer,
             f"a secret seems to be left: {what}",
-            "mask it with `mcp-sidecar cassette redact`, or record it anew",
+            "record it anew",
         )

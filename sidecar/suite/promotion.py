@@ -78,6 +78,7 @@ def _refuse_unfit(recording: Recording, calls: Sequence[RecordedCall], wanted: W
             place=recording.name,
             hint="record a run in which the agent uses its tools",
         )
+    _refuse_colons(recording, calls)
     reasons = _unfit(recording, calls)
     if reasons and not wanted.allows_incomplete:
         raise PromotionError(
@@ -85,6 +86,18 @@ def _refuse_unfit(recording: Recording, calls: Sequence[RecordedCall], wanted: W
             place=recording.name,
             hint="record it again, or give --allow-incomplete to take it as it is",
         )
+
+
+def _refuse_colons(recording: Recording, calls: Sequence[RecordedCall]) -> None:
+    """A suite says `<server>:<tool>`: the first colon must be the one between them."""
+    called = {call.tool for call in calls}
+    for server in recording.cassette.servers:
+        if ":" in server and any(tool.startswith(f"{server}:") for tool in called):
+            raise PromotionError(
+                f"the server's name {server!r} holds a colon, so a suite cannot name its tools",
+                place=recording.name,
+                hint="give the server a name without one in the config, and record again",
+            )
 
 
 def _unfit(recording: Recording, calls: Sequence[RecordedCall]) -> list[str]:

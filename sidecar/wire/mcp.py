@@ -6,6 +6,7 @@ Handshake era: revisions up to 2025-11-25, which begin with `initialize`. Modern
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -24,6 +25,8 @@ PROGRESS = "notifications/progress"
 
 HANDSHAKE_VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 MODERN_VERSION = "2026-07-28"
+
+_ERROR = re.compile(r'"isError"[ \t\r\n]*:[ \t\r\n]*true')
 
 META_VERSION = "io.modelcontextprotocol/protocolVersion"
 META_CLIENT = "io.modelcontextprotocol/clientInfo"
@@ -110,7 +113,7 @@ def progress_token(params: str | None) -> str | None:
 def is_tool_error(result: str) -> bool:
     """Tell whether a `tools/call` result's text says `isError: true`."""
     # The search spares a second parse of a large result that cannot be one.
-    return '"isError"' in result and members_of(result).get("isError") == "true"
+    return bool(_ERROR.search(result)) and members_of(result).get("isError") == "true"
 
 
 def client_name(method: str, params: str | None) -> str | None:

@@ -448,3 +448,10 @@ def test_c02_bytes_in_base64_come_back_as_they_were() -> None:
     recorded = call("image", result={"content": [{"type": "image", "data": blob}]})
 
     assert one(interaction_line(recorded)) == recorded
+
+
+def test_c01_a_conflict_mark_in_the_last_line_is_no_cut_off_line() -> None:
+    text = HEADER + LINE + ">>>>>>> other\n"
+
+    with pytest.raises(CassetteError, match=r"c\.jsonl:3: a merge conflict"):
+        read(text.encode(), "c.jsonl")

@@ -519,7 +519,10 @@ def test_a_large_text_is_masked_like_a_small_one(value: JsonValue) -> None:
 
 
 COMPANY = {
-    "names": dict.fromkeys(("password", "token", "api_key", "secret", "cookie", "authorization", "credentials", "passphrase", "passwd", "pwd", "pat", "pass", "mnemonic", "recovery_code", "zip"), "zz-0"),
+    "names": dict.fromkeys(
+        ["password", "token", "api_key", "secret", "cookie", "authorization", "credentials", "passphrase", "passwd", "pwd", "pat", "pass", "mnemonic", "recovery_code", "zip"],
+        "zz-0",
+    ),
     "label": {"name": "API_KEY", "type": 1, "value": "zz-1"},
     "argv": ["--api-key", "zz-2"],
     "all": [make(random.Random("company")) for make in corpus.SHAPES.values()],

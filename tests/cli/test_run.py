@@ -412,6 +412,7 @@ class TestJudges:
             pytest.param(["--judge", "no-such-judge"], "'no-such-judge' was not found", id="gone"),
             pytest.param(["--judge-url", "http://localhost"], "needs a model", id="no model"),
             pytest.param(["--judge-timeout", "nan"], "is no number to compare with", id="nan"),
+            pytest.param(["--timeout", "nan"], "is no number to compare with", id="a trial's nan"),
         ],
     )
     def test_one_that_cannot_be_used_is_refused_before_anything_runs(

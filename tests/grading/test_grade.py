@@ -386,6 +386,24 @@ def test_t09_a_score_just_below_the_bar_fails() -> None:
     assert summary(of, whole(of, ("task", [], {"score": 0.9})))["passed"]
 
 
+@pytest.mark.parametrize("bar", [0, 1])
+def test_t09_a_suite_whose_agent_failed_in_every_trial_is_not_measured(bar: float) -> None:
+    of = suite(task("a"), task("b"), thresholds={"passScore": bar})
+    half, none = Log().begin(of), Log().begin(of)
+    for log, task_id in [(half, "a"), (none, "a"), (none, "b")]:
+        log.open()
+        log.close(outcome="failed").scored(task_id, 0, passed=False)
+    half.trial("b", output="ok")
+
+    found = graded(of, none)
+
+    assert (found.status, found.exit_code) == (Status.UNMEASURED, 2)
+    assert [str(reason) for reason in found.reasons] == ["the agent failed in every trial"]
+    assert found.summary is not None
+    assert not found.summary.passed
+    assert graded(of, half).status is (Status.FAILED if bar else Status.PASSED)
+
+
 def test_t09_many_failures_are_one_exit_code() -> None:
     of = suite(*(task(f"t{at}") for at in range(256)))
     log = whole(

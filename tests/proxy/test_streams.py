@@ -214,3 +214,9 @@ def test_a_listener_that_does_not_read_holds_nothing_up(pipe: Pipe) -> None:
     script = f"{SAY}for _ in range(200): say('x' * 1000)\nprint('on')"
 
     assert _ran(script, pipe.write) == "on\n"
+
+
+def test_what_is_said_cannot_steer_a_terminal(capfd: pytest.CaptureFixture[str]) -> None:
+    say("a tool of the name \x1b[31mred\u202e")
+
+    assert capfd.readouterr().err == "mcp-sidecar: a tool of the name \\x1b[31mred\\u202e\n"

@@ -8,7 +8,7 @@ import pytest
 
 from sidecar.grading.grade import Grade, GradeOptions, Status, grade
 from sidecar.grading.regression import Baseline
-from sidecar.report.grades import Notes, exit_code, graded, measured, oddities
+from sidecar.report.grades import Notes, graded, oddities
 from sidecar.suite.documents import suite_from_json, summary_from_json
 from sidecar.suite.events import RunEvent, event_from_json
 from sidecar.suite.model import AgentEvalSuite
@@ -182,7 +182,7 @@ def test_a_failed_agent_is_told_with_what_it_said() -> None:
         "  + the output is as expected (exact)",
         "FAILED: 1 of 2 tasks passed; the gating aggregate is 0.5, below the bar of 1",
     ]
-    assert (measured(found), exit_code(found)) == (Status.FAILED, 1)
+    assert (found.status, found.exit_code) == (Status.FAILED, 1)
 
 
 def test_t09_a_suite_of_failed_agents_measured_nothing() -> None:
@@ -191,7 +191,7 @@ def test_t09_a_suite_of_failed_agents_measured_nothing() -> None:
     found = grade_of(of, Trial(failure="exit code 3"), Trial(failure="timed out after 1 s"))
 
     assert lines(found)[-1] == "NOT MEASURED: 0 of 2 tasks passed; the agent failed in every trial"
-    assert (measured(found), exit_code(found)) == (Status.UNMEASURED, 2)
+    assert (found.status, found.exit_code) == (Status.UNMEASURED, 2)
 
 
 def test_t09_a_log_without_trials_measured_nothing() -> None:
@@ -206,7 +206,7 @@ def test_t09_a_log_without_trials_measured_nothing() -> None:
         "the log: the log has no eval.started",
         "the log: the log has no eval.completed",
     ]
-    assert exit_code(found) == 2
+    assert found.exit_code == 2
 
 
 def test_what_is_known_of_a_trial_that_the_log_has_no_score_of_is_told() -> None:
@@ -222,7 +222,7 @@ def test_what_is_known_of_a_trial_that_the_log_has_no_score_of_is_told() -> None
 def test_a_passed_suite_ends_with_0() -> None:
     of = suite(GOLDEN)
 
-    assert exit_code(grade_of(of, Trial())) == 0
+    assert grade_of(of, Trial()).exit_code == 0
 
 
 def test_what_the_log_says_otherwise_is_told_apart_from_the_grade() -> None:

@@ -187,3 +187,12 @@ def test_any_document_can_be_read_as_it_is(tmp_path: Path) -> None:
     assert suites.read(str(path)) == b"\xff{"
     with pytest.raises(SuiteError, match=r"missing\.json: the file cannot be read"):
         suites.read(str(tmp_path / "missing.json"))
+
+
+def test_a_file_that_cannot_be_written_is_refused_before_the_work(tmp_path: Path) -> None:
+    suites.check_target(str(tmp_path / "summary.json"))
+
+    with pytest.raises(SuiteError, match="is a folder"):
+        suites.check_target(str(tmp_path))
+    with pytest.raises(SuiteError, match="no folder that can be written"):
+        suites.check_target(str(tmp_path / "missing" / "summary.json"))

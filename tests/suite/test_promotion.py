@@ -470,3 +470,8 @@ def test_the_fixtures_of_a_run_answer_its_calls_again(
         assert one.response is not None
         assert parse(hit.interaction.response.text) == parse(one.response.text)
     assert matcher.leftover() == ()
+
+
+def test_a_server_whose_name_holds_a_colon_is_refused() -> None:
+    with pytest.raises(PromotionError, match="holds a colon"):
+        promote(LOG._replace(server="plugin:git"))
