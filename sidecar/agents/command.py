@@ -84,8 +84,6 @@ class AgentResult:
         exit_code: Its own; 128 plus the number of the signal that ended it, if one did.
         output: What it wrote to the output file, else its standard output without the
             final newline. Bytes that are not UTF-8 are replaced.
-        started: Unix time in seconds.
-        ended: Unix time in seconds.
         seconds: How long it took, by a clock that is never set back.
         timed_out: The time-out in seconds that ended it, or None.
         stopped: The signal by which the user ended it, or None.
@@ -95,8 +93,6 @@ class AgentResult:
 
     exit_code: int
     output: str
-    started: float
-    ended: float
     seconds: float
     timed_out: float | None = None
     stopped: int | None = None
@@ -257,7 +253,7 @@ def run_agent(
     """
     stop = stop or Stop()
     words = filled(order)
-    started, since = clock.now(), clock.monotonic()
+    since = clock.monotonic()
     process = AgentProcess(
         words,
         cwd=order.cwd,
@@ -281,8 +277,6 @@ def run_agent(
     return AgentResult(
         exit_code=code,
         output=_text(process.output) if written is None else written,
-        started=started,
-        ended=clock.now(),
         seconds=clock.monotonic() - since,
         timed_out=order.timeout_seconds if was_running and stop.sign is None else None,
         stopped=stop.sign if was_running else None,

@@ -62,11 +62,6 @@ class AgentConfig:
     servers: tuple[ServerEntry, ...]
     document: Mapping[str, JsonValue]
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The servers' names, in the config's order."""
-        return tuple(server.name for server in self.servers)
-
 
 @dataclass(frozen=True, slots=True)
 class ProxyArguments:

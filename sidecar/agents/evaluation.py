@@ -38,8 +38,6 @@ from sidecar.suite.summary import EvalSummary
 from sidecar.wire.json_text import dump
 
 DEFAULT_AGENT_ID = "agent"
-EVAL_MODE = "eval"
-"""The mode of an evaluation's own run in the journal."""
 
 
 class Watcher(Protocol):
@@ -215,7 +213,7 @@ class _Log:
         setting, suite, baseline = self._setting, self._suite, self._measures.baseline
         setting.journal.start_run(
             setting.eval_run,
-            mode=EVAL_MODE,
+            mode=runs.EVAL_MODE,
             agent_id=setting.agent_id,
             command=setting.masks.json_text(dump(list(setting.agent))),
             suite_id=suite.suite_id,

@@ -14,6 +14,7 @@ from sidecar.cassette.lazy_patterns import compiled
 from sidecar.cassette.masking import Span
 from sidecar.cassette.secret_names import (
     FOLDERS,
+    MAX_NAME_CHARS,
     NameKind,
     folded,
     is_query_secret,
@@ -22,7 +23,6 @@ from sidecar.cassette.secret_names import (
 from sidecar.cassette.secret_values import Evidence, is_secret, scheme_chars
 
 _NAME_BYTES = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-")
-_MAX_NAME_BYTES = 64
 _MAX_QUOTED_BYTES = 8192
 _MAX_LINE_BYTES = 4096
 _BACKSLASH = 0x5C
@@ -141,7 +141,7 @@ class Assignments:
 
     def _is_harmless(self, data: bytes, at: int, end: int) -> bool:
         """Tell whether a quoted name is none of a secret: thousands may be of one name."""
-        _, quote, name = data[max(0, at - _MAX_NAME_BYTES) : end].rpartition(b'"')
+        _, quote, name = data[max(0, at - MAX_NAME_CHARS) : end].rpartition(b'"')
         if not quote:
             return False
         if name not in self._harmless:
@@ -178,7 +178,7 @@ class Assignments:
         if before == _BACKSLASH and written[:1] in _LETTERS_OF_ESCAPES:
             written = written[1:]  # of an escaped line end or tab
         name, flag = written.lstrip("-"), written.startswith("--")
-        if joint["gap"] and not flag:
+        if (joint["gap"] and not flag) or len(written) >= MAX_NAME_CHARS:
             return None
         if before in _SEPARATORS and not flag:
             name = f"{_word_before(data, start)} {name}"
@@ -192,7 +192,7 @@ class Assignments:
 
 
 def _name_start(data: bytes, at: int) -> int:
-    lowest = max(0, at - _MAX_NAME_BYTES)
+    lowest = max(0, at - MAX_NAME_CHARS)
     while at > lowest and data[at - 1] in _NAME_BYTES:
         at -= 1
     return at
@@ -328,7 +328,7 @@ def _is_variable(name: _Name) -> bool:
 
 def _is_yaml(data: bytes, name: _Name, at: int) -> bool:
     """Tell whether a name and one word behind it are a line of their own, in small letters."""
-    start = max(0, name.joint.start() - _MAX_NAME_BYTES)
+    start = max(0, name.joint.start() - MAX_NAME_CHARS)
     # In JSON, line ends are escaped.
     before = data[start : name.joint.start()].replace(b"\\n", b"\n").rpartition(b"\n")[2]
     rest = data[at : at + _MAX_LINE_BYTES].replace(b"\\n", b"\n").partition(b"\n")[0]

@@ -14,6 +14,9 @@ from itertools import pairwise
 
 from sidecar.cassette.lazy_patterns import compiled
 
+MAX_NAME_CHARS = 128
+"""Longer words are no names."""
+
 
 class NameKind(IntEnum):
     """What a name says of its value."""
@@ -25,7 +28,6 @@ class NameKind(IntEnum):
 
 
 _WORD = r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+"
-_MAX_NAME_CHARS = 128
 _ODD = r"[^A-Za-z0-9_. /-]"
 _TRAILING = r"[^A-Za-z0-9\"'`\\,{}\[\]]{1,3}\Z"
 _NOT_ALNUM = r"[^a-z0-9]"
@@ -116,10 +118,12 @@ FOLDERS = frozenset(("pwd", "oldpwd"))
 
 def name_kind(name: str) -> NameKind:
     """Tell whether a name says that its value is a secret, and of which kind."""
-    if len(name) > _MAX_NAME_CHARS:
-        return NameKind.NONE
     # What follows other signs is the name: `key` of `(api)key`; a few may be behind it.
-    parts = words(compiled(_ODD).split(compiled(_TRAILING).sub("", name.removesuffix("]")))[-1])
+    end = name[-4 * MAX_NAME_CHARS :].removesuffix("]")
+    own = compiled(_ODD).split(compiled(_TRAILING).sub("", end))[-1]
+    if len(own) - max(own.rfind(" "), own.rfind("/")) > MAX_NAME_CHARS:
+        return NameKind.NONE
+    parts = words(own)
     if parts and parts[-1].isdigit():
         parts.pop()
     if not parts:

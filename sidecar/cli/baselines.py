@@ -10,7 +10,6 @@ from typing import Final, NamedTuple, TypeVar, cast
 
 import click
 
-from sidecar.agents.evaluation import EVAL_MODE
 from sidecar.cli.options import FiniteRange, Places, present_journal
 from sidecar.cli.sources import LAST, find_run
 from sidecar.errors import UsageError
@@ -22,9 +21,6 @@ from sidecar.suite.summary import EvalSummary
 
 _SUFFIX: Final = ".json"
 _ID_DIGITS = 32
-_LAST_EVALUATION = (
-    "SELECT run_id FROM runs WHERE mode = ? ORDER BY started_at DESC, rowid DESC LIMIT 1"
-)
 
 _F = TypeVar("_F", bound=Callable[..., object])
 
@@ -135,12 +131,12 @@ def evidence_of(spec: str, where: Places) -> Evidence:
 
 
 def _last(journal: Journal) -> str:
-    rows = journal.connection.rows(_LAST_EVALUATION, (EVAL_MODE,))
-    if not rows:
+    run_id = runs.last_evaluation(journal)
+    if run_id is None:
         raise UsageError(
             "nothing was evaluated here yet", place=journal.path, hint="run a suite first"
         )
-    return str(rows[0][0])
+    return run_id
 
 
 def _id_of(summary: EvalSummary) -> str:

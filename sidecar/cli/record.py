@@ -97,7 +97,7 @@ def _config(config: str | None, where: Places) -> AgentConfig:
 
 
 def _record(plan: Plan, journal: Journal, where: Places) -> int:
-    _look_ahead(plan.arguments, journal)
+    _look_ahead(plan.arguments)
     with stop_on_signals() as stop:
         result = execute(plan, journal, where, stop)
         if result.failure:
@@ -109,18 +109,16 @@ def _record(plan: Plan, journal: Journal, where: Places) -> int:
     return exit_code_of(result) if is_saved and not unusable else _NOT_MEASURED
 
 
-def _look_ahead(arguments: ProxyArguments, journal: Journal) -> None:
+def _look_ahead(arguments: ProxyArguments) -> None:
     """Say before the agent works what would become of its cassette.
 
     Raises:
         CassetteError: If what is in its place is broken, or no cassette (C01).
     """
     path = arguments.cassette
-    if path is None or not os.path.lexists(path):
-        return
-    # With neither flag nothing is written, but all that stands in the way is found.
-    found = cassettes.save_run(journal, arguments.run, path, overwrite=False, extend=False)
-    if found.refused and not arguments.overwrite and arguments.mode == "record":
+    assert path is not None
+    present = cassettes.in_place(path)
+    if present is not None and not arguments.overwrite and arguments.mode == "record":
         say(
             f"{short_path(path)} holds another run, and stays as it is: "
             "--overwrite would replace it"

@@ -19,11 +19,6 @@ from sidecar.suite.additions import task_id_of
 from sidecar.suite.wanted import Recording
 from sidecar.wire.json_text import JsonValue, NotJsonError, parse
 
-_LAST_RECORDED = (
-    "SELECT run_id FROM runs WHERE mode IN ('record', 'auto')"
-    " ORDER BY started_at DESC, rowid DESC LIMIT 1"
-)
-
 
 class Source(NamedTuple):
     """A recording, and the task's id where none is given.
@@ -77,9 +72,12 @@ def _neither(spec: str, error: UsageError) -> UsageError:
 
 
 def _last(journal: Journal) -> str:
-    for (run_id,) in journal.connection.rows(_LAST_RECORDED):
-        return str(run_id)
-    raise UsageError("nothing was recorded here yet", place=journal.path, hint="record a run first")
+    run_id = runs.last_recorded(journal)
+    if run_id is None:
+        raise UsageError(
+            "nothing was recorded here yet", place=journal.path, hint="record a run first"
+        )
+    return run_id
 
 
 def _of_cassette(where: Places, spec: str, path: str) -> Source:
@@ -100,7 +98,7 @@ def _of_cassette(where: Places, spec: str, path: str) -> Source:
 
 def _of_run(journal: Journal, spec: str, run_id: str) -> Source:
     line = runs.one_run(journal, run_id)
-    if line.mode == "eval":
+    if line.mode == runs.EVAL_MODE:
         raise UsageError(
             f"{run_id} is an evaluation, and no run of an agent",
             hint="promote one of its trials, or a recorded run",

@@ -6,7 +6,7 @@ import os
 
 from sidecar.cli.options import Places, present_journal, say
 from sidecar.errors import UsageError
-from sidecar.store import cassettes, ids
+from sidecar.store import cassettes, ids, runs
 from sidecar.store.journal import Journal
 
 LAST = "last"
@@ -27,8 +27,7 @@ def find_run(journal: Journal, spec: str) -> str:
         JournalError: If the journal cannot be read.
         UsageError: If no run is meant, or several are.
     """
-    rows = journal.connection.rows("SELECT run_id FROM runs ORDER BY started_at, rowid")
-    known = [str(run) for (run,) in rows]
+    known = runs.run_ids(journal)
     if spec == LAST:
         found = known[-1:]
     else:
@@ -61,12 +60,8 @@ def saved_cassette(where: Places, spec: str) -> str:
     if os.path.lexists(path) or not os.path.lexists(where.journal):
         return path
     with present_journal(where) as journal:
-        rows = journal.connection.rows(
-            "SELECT run_id FROM runs WHERE cassette = ? AND mode IN ('record', 'auto')"
-            " ORDER BY started_at DESC, rowid DESC LIMIT 1",
-            (path,),
-        )
-        for (run,) in rows:
+        run = runs.last_recorded(journal, cassette=path)
+        if run is not None:
             cassettes.save_run(journal, run, path, overwrite=False, extend=False)
             say(f"cassette {path} was not saved yet: saved from run {run}")
     return path

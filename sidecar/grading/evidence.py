@@ -12,13 +12,13 @@ from itertools import chain
 from typing import Final
 
 from sidecar.cassette.arguments import ABSENT, Absent
+from sidecar.cassette.outcome import FIXTURE_MISS
 from sidecar.grading.candidates import ObservedCall
 from sidecar.grading.reasons import Reason, named
 from sidecar.grading.usage import NO_USAGE, Usage
 from sidecar.suite.events import ToolCall, ToolReturn
 from sidecar.suite.payloads import (
     FAILURE,
-    MISS_CODE,
     OUTPUT,
     EvalScored,
     InvocationCompleted,
@@ -26,7 +26,7 @@ from sidecar.suite.payloads import (
 )
 from sidecar.wire.json_text import JsonValue
 
-MISS_CODES: Final = frozenset({MISS_CODE})
+MISS_CODES: Final = frozenset({FIXTURE_MISS})
 """`error.code`s that say: no fixture answered the call, and it failed closed."""
 
 

@@ -9,10 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from math import comb, sqrt
-from typing import Final
-
-_Z_95: Final = 1.959963984540054
-"""Two-sided 95 % quantile of the normal distribution."""
 
 
 def exact(number: float) -> Fraction:
@@ -117,21 +113,3 @@ def sign_test(ups: int, downs: int) -> Fraction:
     pairs = ups + downs
     tail = sum(comb(pairs, count) for count in range(min(ups, downs) + 1))
     return min(Fraction(1), Fraction(2 * tail, 2**pairs))
-
-
-def wilson_interval(passes: int, trials: int) -> tuple[float, float]:
-    """Give the 95 % Wilson score interval of a pass rate.
-
-    Args:
-        passes: Trials that passed, 0 to `trials`.
-        trials: At least 1.
-
-    Raises:
-        ValueError: If the numbers do not fit.
-    """
-    _check(trials, passes, 1)
-    rate, square = passes / trials, _Z_95**2
-    middle = rate + square / (2 * trials)
-    spread = _Z_95 * sqrt(rate * (1 - rate) / trials + square / (4 * trials**2))
-    scale = 1 + square / trials
-    return max(0.0, (middle - spread) / scale), min(1.0, (middle + spread) / scale)

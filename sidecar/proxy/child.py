@@ -62,6 +62,7 @@ class Child:
         self._guard = _start_guard(self._pid)
         self._code: int | None = None
         self._reaping = threading.Lock()  # whoever comes second would find no child
+        self._reaped = False  # from then on its id may be another's
         self._tail: deque[bytes] = deque(maxlen=_TAIL_LINES)
         self._tail_part = b""
 
@@ -83,7 +84,7 @@ class Child:
         """Its exit code, 128 plus the signal's number if one ended it; None while it runs."""
         with self._reaping:
             if self._code is None:
-                self._code = _reap(self._pid)
+                self._code = _exit_code(self._pid)
             return self._code
 
     def wait(self, seconds: float) -> int | None:
@@ -104,17 +105,26 @@ class Child:
         if patient:
             self.wait(grace_seconds)
         for sign in (signal.SIGTERM, signal.SIGKILL):
-            if not _signal_group(self._pid, sign):
+            if self._reaped or not _is_alive(self._pid):
                 break
+            _signal_group(self._pid, sign)
             self._wait_for_group(grace_seconds)
         code = self.wait(grace_seconds)
+        self._reap()
         self._guard.release()
         return 128 + signal.SIGKILL if code is None else code
+
+    def _reap(self) -> None:
+        with self._reaping:
+            if self._code is not None and not self._reaped:
+                self._reaped = True
+                with contextlib.suppress(ChildProcessError):
+                    os.waitpid(self._pid, os.WNOHANG)
 
     def _wait_for_group(self, seconds: float) -> None:
         until = time.monotonic() + seconds
         while time.monotonic() < until:
-            self.exit_code()  # a zombie counts as a member of its group
+            self.exit_code()
             if not _is_alive(self._pid):
                 return
             time.sleep(_GROUP_POLL_SECONDS)
@@ -173,7 +183,23 @@ def _widen(descriptor: int) -> None:
             fcntl.fcntl(descriptor, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
 
 
-def _reap(pid: int) -> int | None:
+def _exit_code(pid: int) -> int | None:
+    """Look how a child ended, and leave it to be reaped: until then, nobody else gets its id.
+
+    It is the id of its group, too, which must be its own for as long as we may signal it.
+    """
+    if not hasattr(os, "waitid"):  # macOS before Python 3.13
+        return _reaped_exit_code(pid)
+    try:
+        ended = os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return 0
+    if ended is None:
+        return None
+    return ended.si_status if ended.si_code == os.CLD_EXITED else 128 + ended.si_status
+
+
+def _reaped_exit_code(pid: int) -> int | None:
     try:
         done, status = os.waitpid(pid, os.WNOHANG)
     except ChildProcessError:

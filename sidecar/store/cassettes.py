@@ -21,7 +21,7 @@ from sidecar.store.recorded import Recorded
 from sidecar.wire.json_text import parse
 from sidecar.wire.mcp import INITIALIZE, members_of, modern_version
 
-__all__ = ["Loaded", "Saved", "load", "of_run", "save", "save_run"]
+__all__ = ["Loaded", "Saved", "in_place", "load", "of_run", "save", "save_run"]
 
 _READABLE = "give the name of a file that you may read"
 _NEXT_STEP = "restore the file, or remove it; it was left as it is"
@@ -72,6 +72,26 @@ def of_run(journal: Journal, run_id: str) -> Cassette:
     return _cassette(journal, run_id, recorded.of_run(journal.connection, run_id))
 
 
+def in_place(path: str) -> Cassette | None:
+    """Read the cassette that a save would replace, whole; None if there is none.
+
+    Raises:
+        CassetteError: If what is there is no whole cassette, over which none is written (C01).
+    """
+    if not os.path.exists(path):
+        return None
+    data = _bytes(path)
+    present = read(data, path).cassette
+    count = 1 + len(present.interactions) + len(present.unknown)
+    if len(data.removesuffix(b"\n").split(b"\n")) != count:
+        raise CassetteError(
+            "the last line is broken: this cassette is not written over",
+            place=f"{path}:{count + 1}",
+            hint=_NEXT_STEP,
+        )
+    return present
+
+
 def save_run(journal: Journal, run_id: str, path: str, *, overwrite: bool, extend: bool) -> Saved:
     """Save a run's cassette, again and again by any of its processes.
 
@@ -94,7 +114,7 @@ def save_run(journal: Journal, run_id: str, path: str, *, overwrite: bool, exten
     """
     lock = FileLock(f"{journal.path}.save.lock", patience_seconds=PATIENCE_SECONDS)
     with lock:
-        present = _present(path)
+        present = in_place(path)
         if present is None:
             fresh = of_run(journal, run_id)
         elif extend:
@@ -261,22 +281,6 @@ def _protocol(interaction: Interaction) -> str:
         return modern_version(interaction.params) or ""
     version = parse(members_of(response.text).get("protocolVersion", '""'))
     return version if isinstance(version, str) else ""
-
-
-def _present(path: str) -> Cassette | None:
-    """The cassette that a save would replace, whole; None if there is none."""
-    if not os.path.exists(path):
-        return None
-    data = _bytes(path)
-    present = read(data, path).cassette
-    count = 1 + len(present.interactions) + len(present.unknown)
-    if len(data.removesuffix(b"\n").split(b"\n")) != count:
-        raise CassetteError(
-            "the last line is broken: this cassette is not written over",
-            place=f"{path}:{count + 1}",
-            hint=_NEXT_STEP,
-        )
-    return present
 
 
 def _refusal(path: str, present: Cassette, run_id: str) -> str:

@@ -11,7 +11,7 @@ from sidecar.cassette.interaction import Interaction, Passage, Response
 from sidecar.store.connection import Connection, Row
 
 _INTERACTIONS = (
-    "SELECT id, session_id, state, missed, entry, replayed, call_id, started_at,"
+    "SELECT id, state, missed, entry, replayed, call_id, started_at,"
     " (finished_ns - arrived_ns + 500000) / 1000000,"
     " server, method, params, result, error, cancelled"
     " FROM interactions WHERE run_id = ? ORDER BY arrived_ns, id"
@@ -28,7 +28,6 @@ class Recorded(NamedTuple):
 
     Attributes:
         row: Its number in the journal; a call's id is `call-` and the number of its first.
-        session: The session that saw it.
         state: `open`, `answered`, `cancelled` or `unanswered`.
         missed: Why no recording answered it, in words; None if one did, or none was asked.
         entry: The index of the cassette's entry that it used up; None if none.
@@ -40,7 +39,6 @@ class Recorded(NamedTuple):
     """
 
     row: int
-    session: int
     state: str
     missed: str | None
     entry: int | None
@@ -64,8 +62,8 @@ def of_run(connection: Connection, run_id: str) -> list[Recorded]:
 
 
 def _recorded(row: Row, passages: dict[str, list[Passage]]) -> Recorded:
-    number, session, state, missed, entry, replayed, call, started, duration = row[:9]
-    server, method, params, result, error, cancelled = row[9:]
+    number, state, missed, entry, replayed, call, started, duration = row[:8]
+    server, method, params, result, error, cancelled = row[8:]
     interaction = Interaction(
         server,
         method,
@@ -76,7 +74,7 @@ def _recorded(row: Row, passages: dict[str, list[Passage]]) -> Recorded:
         cancelled=bool(cancelled) and result is None and error is None,
     )
     return Recorded(
-        number, session, state, missed, entry, bool(replayed), call, started, duration, interaction
+        number, state, missed, entry, bool(replayed), call, started, duration, interaction
     )
 
 

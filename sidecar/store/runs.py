@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from errno import ESRCH
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -19,6 +19,9 @@ from sidecar.suite.summary import EvalSummary
 from sidecar.wire.json_text import JsonValue, dump
 from sidecar.wire.mcp import members_of
 
+EVAL_MODE = "eval"
+"""The mode of a run that is an evaluation, and no run of an agent."""
+
 State: TypeAlias = Literal["running", "ended", "failed", "interrupted"]
 """`interrupted`: it was stopped, or killed, and nobody said how it ended."""
 
@@ -28,7 +31,7 @@ _RUNS = """
     FROM runs
 """
 _SESSIONS = """
-    SELECT id, server, mode, agent_id, state, exit_code, started_at, ended_at, pid, pid_start
+    SELECT server, mode, agent_id, state, exit_code, started_at, ended_at, pid, pid_start
     FROM sessions WHERE run_id = ? ORDER BY id
 """
 _COUNTS = """
@@ -38,6 +41,7 @@ _COUNTS = """
         coalesce(sum(missed IS NOT NULL), 0)
     FROM interactions WHERE run_id = ?
 """
+_NEWEST = "ORDER BY started_at DESC, rowid DESC LIMIT 1"
 _NEXT_EVENT = "SELECT coalesce(max(id), 0) + 1 FROM lifecycle"
 _ADD_EVENT = (
     "INSERT INTO lifecycle (run_id, at_ns, event_id, type, timestamp, causation_id, payload)"
@@ -49,7 +53,6 @@ class SessionLine(NamedTuple):
     """What one proxy of a run was.
 
     Attributes:
-        session: Its number in the journal.
         server: The server's name.
         mode: `record`, `replay`, `auto` or `passthrough`.
         agent_id: The agent that it saw; None if none said its name.
@@ -59,7 +62,6 @@ class SessionLine(NamedTuple):
         ended_at: ISO 8601; None if nobody saw the end.
     """
 
-    session: int
     server: str
     mode: str
     agent_id: str | None
@@ -151,6 +153,39 @@ def one_run(journal: Journal, run_id: str) -> RunLine:
     return _run(journal, rows[0])
 
 
+def run_ids(journal: Journal) -> list[str]:
+    """List the ids of all runs, the oldest first.
+
+    Raises:
+        JournalError: If the journal cannot be read.
+    """
+    rows = journal.connection.rows("SELECT run_id FROM runs ORDER BY started_at, rowid")
+    return [str(run_id) for (run_id,) in rows]
+
+
+def last_recorded(journal: Journal, *, cassette: str | None = None) -> str | None:
+    """Find the newest run that recorded; None if there is none.
+
+    Args:
+        journal: The journal.
+        cassette: Only runs that were to be saved in this file; None for all.
+
+    Raises:
+        JournalError: If the journal cannot be read.
+    """
+    where = "mode IN ('record', 'auto') AND (:cassette IS NULL OR cassette = :cassette)"
+    return _newest(journal, where, {"cassette": cassette})
+
+
+def last_evaluation(journal: Journal) -> str | None:
+    """Find the newest evaluation, none of its trials; None if there is none.
+
+    Raises:
+        JournalError: If the journal cannot be read.
+    """
+    return _newest(journal, "mode = :mode", {"mode": EVAL_MODE})
+
+
 def open_sessions(journal: Journal, run_id: str) -> int:
     """Count the proxies of a run that still run; one that was killed does not.
 
@@ -234,6 +269,11 @@ def summary_of(journal: Journal, run_id: str) -> EvalSummary | None:
     return parse_summary(rows[0][0], name=f"summary of {run_id}") if rows else None
 
 
+def _newest(journal: Journal, where: str, values: Mapping[str, str | None]) -> str | None:
+    rows = journal.connection.rows(f"SELECT run_id FROM runs WHERE {where} {_NEWEST}", values)
+    return str(rows[0][0]) if rows else None
+
+
 def _run(journal: Journal, row: Row) -> RunLine:
     *facts, pid, pid_start = row
     run_id, mode, said, *more, started_at, ended_at = facts
@@ -249,11 +289,12 @@ def _run(journal: Journal, row: Row) -> RunLine:
     return RunLine._make(values)
 
 
-def _session(line: Row) -> SessionLine:
-    *values, pid, pid_start = line
-    if values[4] == "running" and not _is_alive(pid, pid_start):
-        values[4] = "interrupted"
-    return SessionLine._make(values)
+def _session(row: Row) -> SessionLine:
+    *values, pid, pid_start = row
+    line = SessionLine._make(values)
+    if line.state == "running" and not _is_alive(pid, pid_start):
+        return line._replace(state="interrupted")
+    return line
 
 
 def _run_state(

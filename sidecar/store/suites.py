@@ -54,13 +54,15 @@ def check_target(path: str) -> None:
     """Refuse a file that could not be written, before the work whose result it is to hold.
 
     Raises:
-        SuiteError: If its folder is missing, or it is a folder itself.
+        SuiteError: If it is a folder itself, or its folder can be neither written nor made.
     """
     folder = os.path.dirname(os.path.abspath(path))
-    if os.path.isdir(path) or not os.access(folder, os.W_OK):
+    while not os.path.lexists(folder):
+        folder = os.path.dirname(folder)
+    if os.path.isdir(path) or not os.path.isdir(folder) or not os.access(folder, os.W_OK):
         problem = "is a folder" if os.path.isdir(path) else "lies in no folder that can be written"
         raise SuiteError(
-            f"the file {problem}", place=path, hint="name a file in a folder that is there"
+            f"the file {problem}", place=path, hint="name a file in a folder that you can write"
         )
 
 

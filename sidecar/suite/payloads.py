@@ -8,7 +8,7 @@ for anything but what this product wrote itself.
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Final, Literal, Self, TypeAlias
+from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import AfterValidator, ConfigDict, Field, ValidationInfo, model_validator
 
@@ -44,9 +44,6 @@ FAILURE: Final = "x-sidecar-failure"
 
 MISS: Final = "x-sidecar-miss"
 """On tool-returned: true where a miss was answered live."""
-
-MISS_CODE: Final = "sidecar.fixture_miss"
-"""`error.code` of a call that no fixture answered, and that failed closed."""
 
 CRITERIA: Final = "x-sidecar-criteria-met"
 """On eval.scored: of each criterion of the rubric, in its order, whether the judge found it
@@ -252,18 +249,6 @@ class TrialUnjudged(Extensible):
     trial_index: Count | None = None
     why: Text
 
-
-Payload: TypeAlias = (
-    ToolCalled
-    | ToolReturned
-    | InvocationStarted
-    | InvocationCompleted
-    | ProviderUsage
-    | EvalStarted
-    | EvalScored
-    | EvalCompleted
-    | TrialUnjudged
-)
 
 PAYLOADS: Final[dict[str, type[Model]]] = {
     "agent.tool-called": ToolCalled,

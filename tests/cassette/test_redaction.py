@@ -520,7 +520,23 @@ def test_a_large_text_is_masked_like_a_small_one(value: JsonValue) -> None:
 
 COMPANY = {
     "names": dict.fromkeys(
-        ["password", "token", "api_key", "secret", "cookie", "authorization", "credentials", "passphrase", "passwd", "pwd", "pat", "pass", "mnemonic", "recovery_code", "zip"],
+        [
+            "password",
+            "token",
+            "api_key",
+            "secret",
+            "cookie",
+            "authorization",
+            "credentials",
+            "passphrase",
+            "passwd",
+            "pwd",
+            "pat",
+            "pass",
+            "mnemonic",
+            "recovery_code",
+            "zip",
+        ],
         "zz-0",
     ),
     "label": {"name": "API_KEY", "type": 1, "value": "zz-1"},
@@ -528,7 +544,7 @@ COMPANY = {
     "all": [make(random.Random("company")) for make in corpus.SHAPES.values()],
     "known": "known-value-1 a/b+c=",
     "text": "?sig=zz00zz11zz22zz33 curl -u a:zz9",
-}  # fmt: skip
+}
 
 
 @given(VALUES)

@@ -139,7 +139,7 @@ def test_x08_a_secret_is_masked_wherever_the_run_is_kept_and_nowhere_else(
     [(0, None, 0), (7, None, 7), (0, signal.SIGINT, 130), (7, signal.SIGINT, 7)],
 )
 def test_a_run_that_was_stopped_is_never_green(code: int, stopped: int | None, given: int) -> None:
-    result = AgentResult(code, "", started=0, ended=0, seconds=0, stopped=stopped)
+    result = AgentResult(code, "", seconds=0, stopped=stopped)
 
     assert exit_code_of(result) == given
 

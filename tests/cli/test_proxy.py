@@ -11,9 +11,8 @@ from sidecar.errors import UsageError
 from sidecar.proxy.options import ProxyOptions
 from sidecar.store import ids
 from tests.paths import MCP_SIDECAR, PYTHON
-from tests.proxy.place import RUN, Place, ended
+from tests.proxy.place import RUN, Place, ProxyClient, ended
 from tests.proxy.stage import request
-from tests.servers.raw_client import RawClient
 
 WAIT_SECONDS = 20.0
 REQUIRED = ["--server", "git", "--run", RUN]
@@ -126,7 +125,7 @@ def test_the_proxies_of_one_process_are_one_run_and_those_of_another_are_not(
     place = Place(tmp_path)
     words = [MCP_SIDECAR, "proxy", "--project", str(tmp_path), "--server"]
     for name in ("a", "b"):
-        with RawClient([*words, name, "true"]) as client:
+        with ProxyClient([*words, name, "true"]) as client:
             ended(client)
     subprocess.run(
         ["sh", "-c", '"$@" </dev/null; exit', "sh", *words, "c", "true"],
@@ -254,7 +253,7 @@ def test_it_imports_exactly_what_it_uses(tmp_path: Path, mode: str, own: set[str
     with place.client(["cat"]) as client:
         ended(client)
     words = place.words(["cat"], mode=mode, options=["--overwrite", "--drain-seconds", "0"])
-    with RawClient([PYTHON, "-I", "-c", REPORTING, *words[1:]]) as client:
+    with ProxyClient([PYTHON, "-I", "-c", REPORTING, *words[1:]]) as client:
         client.send(request(1, "ping"))
         assert client.read() is not None
         ended(client)

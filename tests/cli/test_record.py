@@ -233,6 +233,17 @@ def test_c01_a_broken_cassette_in_the_place_is_an_error_before_the_agent_works(
     assert project.starts() == 0
 
 
+def test_a_link_to_a_cassette_that_is_not_there_yet_is_followed(project: Project) -> None:
+    link, target = project.folder / "demo.jsonl", project.folder / "kept.jsonl"
+    link.symlink_to(target)
+
+    told = project.tell("record", "--cassette", "demo.jsonl", "--", *project.agent(ECHO))
+
+    assert told.code == 0, told.err
+    assert link.is_symlink()
+    assert cassettes.load(str(target)).cassette.complete
+
+
 @pytest.mark.parametrize("name", ["../x", "/abs", "a//b", "..", "CON", "a\\b", ""])
 def test_c07_a_name_that_leads_out_is_refused(project: Project, name: str) -> None:
     told = project.tell("record", "--cassette", name, "--", *project.agent(ECHO))

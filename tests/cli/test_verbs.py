@@ -1,6 +1,8 @@
 """The verbs: found, listed, and ended with the right code, never with a traceback."""
 
+import ast
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -21,6 +23,36 @@ def test_help_names_every_verb_that_is_there(capsys: pytest.CaptureFixture[str])
     shown = capsys.readouterr().out
     for name in ("record", "replay", "proxy", "runs", "cassette"):
         assert f"\n  {name} " in shown
+
+
+def test_every_verb_that_a_message_names_is_there() -> None:
+    named = re.compile(r"`mcp-sidecar\s+([a-z-]+)(?:\s+([a-z-]+))?")
+    found = set()
+    for path in (paths.ROOT / "sidecar").rglob("*.py"):
+        for text in _texts(path.read_text(encoding="utf-8")):
+            found |= {match.groups() for match in named.finditer(text)}
+
+    assert ("runs", "list") in found
+    assert [words for words in found if not _is_verb(*words)] == []
+
+
+def _texts(source: str) -> list[str]:
+    """The texts of a module, those that stand in several literals as one."""
+    return [
+        ast.unparse(node) if isinstance(node, ast.JoinedStr) else str(node.value)
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, (ast.JoinedStr, ast.Constant))
+    ]
+
+
+def _is_verb(name: str, inner: str | None) -> bool:
+    context = click.Context(verbs_module._group)
+    command = verbs_module._group.get_command(context, name)
+    if name == "proxy":
+        return True  # it needs no parser
+    if isinstance(command, click.Group) and inner is not None:
+        return inner in command.commands
+    return command is not None
 
 
 def test_a_verb_whose_module_is_missing_is_not_listed(

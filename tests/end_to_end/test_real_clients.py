@@ -24,7 +24,7 @@ from mcp.types import (
 )
 
 from tests import paths
-from tests.proxy.place import Place, ended
+from tests.proxy.place import Place, ProxyClient, ended
 from tests.servers.raw_client import RawClient
 
 pytestmark = pytest.mark.timeout(120)
@@ -249,7 +249,7 @@ def test_bytes_are_the_same_direct_recorded_and_replayed(
     place = Place(tmp_path / "project")
     env = {**os.environ, **real.env}
 
-    with RawClient(real.command, env=env, timeout=30) as client:
+    with ProxyClient(real.command, env=env, timeout=30) as client:
         direct = converse(client, real.calls, modern=modern)
     _forget(real)
     with place.client(real.command, env=env, timeout=30) as client:

@@ -16,14 +16,14 @@ from hypothesis import strategies as st
 from sidecar.cassette.interaction import Interaction, Passage, Response
 from sidecar.wire.json_text import members
 from tests.paths import PYTHON
-from tests.proxy.place import RAW_SERVER, Place, ended, said
+from tests.proxy.place import RAW_SERVER, Place, ProxyClient, ended, said
 from tests.proxy.stage import call, notification, request
 from tests.servers.raw_client import RawClient, Reply
 
 LIVE_MODES = ["record", "passthrough"]
 
 
-class Witness(RawClient):
+class Witness(ProxyClient):
     """A client that remembers every byte."""
 
     def __init__(self, *words: Any, **options: Any) -> None:
@@ -638,7 +638,7 @@ def test_servers_of_one_run_do_not_mix(tmp_path: Path) -> None:
 
 def test_interactions_hold_no_ids_and_no_tokens(tmp_path: Path) -> None:
     place = Place(tmp_path)
-    with RawClient(place.words([PYTHON, RAW_SERVER])) as client:
+    with ProxyClient(place.words([PYTHON, RAW_SERVER])) as client:
         client.send(call("an-id", "progress", {}, _meta={"progressToken": "a-token", "x": 1}))
         client.read_until("an-id")
         ended(client)

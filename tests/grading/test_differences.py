@@ -200,3 +200,13 @@ def test_r48_what_a_log_says_of_a_baseline_is_compared_where_there_is_one(
     )
 
     assert list(eval_differences(facts(started, completed), made, computed)) == found
+
+
+def test_a_block_that_only_one_of_the_two_has_is_one_difference() -> None:
+    one = summary_from_json(summary({"taskId": "a", "score": 1}))
+    stats = {"k": 2, "passAtK": 1, "passHatK": 1}
+    two = summary_from_json(summary({"taskId": "a", "score": 1}, trialStats=stats))
+    text = '{"k":2,"passAtK":1,"passHatK":1}'
+
+    assert summary_differences(one, two) == (LogDifference("/", "trialStats", "nothing", text),)
+    assert summary_differences(two, one) == (LogDifference("/", "trialStats", text, "nothing"),)

@@ -5,6 +5,7 @@ import pytest
 from sidecar.errors import SuiteError
 from sidecar.grading.evidence import TrialEvidence
 from sidecar.grading.log_reading import MAX_FINDINGS, LogReader, OutOfOrderError, read_trial
+from sidecar.grading.reasons import Reason
 from sidecar.suite.events import RunEvent, event_from_json
 from tests.eval_data import Log, suite
 
@@ -289,9 +290,23 @@ def test_one_trial_can_be_read_before_it_has_a_score() -> None:
     assert (tools(trial), trial.output, trial.scored, trial.defects) == (["a:1"], "ok", None, ())
 
 
+def test_a_trial_is_that_of_the_agent_who_is_asked_for() -> None:
+    log = Log()
+    log.open("helper")
+    log.open("agent")
+    log.call("a:1", error="their.miss")
+    log.close("invocation-2").close("invocation-1", agent="helper")
+
+    trial = read_trial(events(log), agent_id="agent", miss_codes=frozenset({"their.miss"}))
+
+    assert (tools(trial), trial.failed_closed, trial.defects) == (["a:1"], True, ())
+
+
 def test_a_trial_that_is_scored_already_is_refused() -> None:
-    with pytest.raises(SuiteError, match="a score already"):
+    with pytest.raises(SuiteError) as refused:
         read_trial(events(Log().trial("task")), agent_id="agent")
+
+    assert str(refused.value) == "the trial has a score already; give its events without it"
 
 
 def test_a_trial_without_its_bracket_has_a_defect() -> None:
@@ -315,9 +330,9 @@ def test_r17_a_trial_that_was_not_judged_is_left_out_and_the_next_one_keeps_its_
     assert [(tools(trial), trial.defects) for trial in trials] == [(["b:1"], ())]
     facts = reader.facts()
     assert facts.judge_usage.calls == 1
-    assert [one.text for one in facts.findings][:1] == [
-        "task one, trial 1 was not judged: timed out after 60 s"
-    ]
+    assert facts.findings[0] == Reason(
+        "not-judged", "task one, trial 1 was not judged: timed out after 60 s"
+    )
     assert "no-score" not in [one.code for one in facts.findings]
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from sidecar.grading.refusal import UnmetFeature, refusal, unmet_features
+from sidecar.grading.refusal import Refusal, UnmetFeature, refusal, unmet_features
 from sidecar.suite.capabilities import IMPLEMENTED, EvalSuiteCapability, TrialsCapability
 from sidecar.suite.documents import suite_from_json
 from tests.eval_data import Json, call, golden, path_only, suite, task, trajectory
@@ -159,8 +159,15 @@ def test_r49_the_error_body_names_the_first_field_and_all_of_them() -> None:
 def test_r49_a_host_without_eval_suites_provides_no_capability() -> None:
     found = refusal(suite_from_json(suite()), None)
 
-    assert found is not None
-    assert (found.status, found.body["error"]) == (422, "capability_not_provided")
+    assert found == Refusal(
+        422,
+        {
+            "error": "capability_not_provided",
+            "message": "this host does not provide agents.evalSuite",
+            "details": {"capability": "agents.evalSuite"},
+        },
+        (),
+    )
 
 
 def test_r49_our_own_grader_takes_what_it_says() -> None:

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sidecar.errors import SuiteError
+from sidecar.grading.reasons import Reason
 from sidecar.grading.regression import (
     METHODS,
     Baseline,
@@ -144,10 +145,21 @@ def test_mcnemar_reads_the_pass_flags_and_needs_no_gated_name() -> None:
     assert (found.verdict, found.method) == ("regressed", "mcnemar")
 
 
-@pytest.mark.parametrize("change", [{"suiteVersion": "2.0.0"}, {"suiteId": "other.evals.x"}])
-def test_r48_another_suite_or_version_is_refused(change: Json) -> None:
-    with pytest.raises(SuiteError, match="the baseline is of suite"):
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"suiteVersion": "2.0.0"}, "shop.evals.refunds 2.0.0"),
+        ({"suiteId": "other.evals.x"}, "other.evals.x 1.0.0"),
+    ],
+)
+def test_r48_another_suite_or_version_is_refused(change: Json, said: str) -> None:
+    with pytest.raises(SuiteError) as refused:
         compare_runs(run([1.0]), run([1.0], **change), baseline_run_id=BASELINE)
+
+    assert str(refused.value) == (
+        f"the baseline is of suite {said}, this run of shop.evals.refunds 1.0.0;"
+        " run the baseline again with this version of the suite"
+    )
 
 
 @pytest.mark.parametrize(("alpha", "said"), [(0.05, "inconclusive"), (0.1, "regressed")])
@@ -170,7 +182,7 @@ def test_alpha_is_the_callers(alpha: float, said: str) -> None:
     ],
 )
 def test_a_verdict_says_why(method: MethodName, said: str) -> None:
-    assert compared(*shifted(0, 8), method=method).reasons[0].text == said
+    assert compared(*shifted(0, 8), method=method).reasons == (Reason("regressed", said),)
 
 
 SCORES = st.lists(st.sampled_from([0.0, 0.1, 0.3, 0.7, 1.0]), min_size=1, max_size=12)

@@ -140,3 +140,8 @@ def test_what_is_not_met_is_named_with_its_number_and_weight() -> None:
     assert unmet(rubric, (False, True, False)) == (
         r'criterion 1, "says \"yes\"" (weight 0.25); criterion 3, "c" (weight 0.25)'
     )
+
+
+def test_a_judgement_of_another_length_names_nothing() -> None:
+    with pytest.raises(ValueError, match="zip"):
+        unmet(criteria(1, 1), (True,))

@@ -32,6 +32,18 @@ def _empty_journal() -> bytes:
         return file.read_bytes()
 
 
+class ProxyClient(RawClient):
+    """A raw client that, once the proxy is gone, signals nothing that may have got its id."""
+
+    def kill(self) -> None:
+        if self.process.poll() is None:
+            super().kill()
+            return
+        for stream in (self._stdin, self._stdout, self._errors):
+            with suppress(OSError):
+                stream.close()
+
+
 class Row(NamedTuple):
     """One interaction as the journal has it."""
 
@@ -101,7 +113,7 @@ class Place:
         **client: Any,
     ) -> RawClient:
         """A client of a proxy before `command`."""
-        return RawClient(self.words(command, mode=mode, options=options), **client)
+        return ProxyClient(self.words(command, mode=mode, options=options), **client)
 
     def raw(
         self, *flags: str, mode: str = "record", options: Sequence[str] = (), **client: Any

@@ -266,6 +266,30 @@ def test_d01_what_it_started_is_stopped_with_it(start: Start, direct: str, ignor
     assert running_in_group(child._pid) == []
 
 
+def test_its_id_stays_its_own_until_it_is_stopped(start: Start) -> None:
+    # A server that ended long ago: its group is signalled at the end of the session, and must
+    # not be another program's by then. What is not reaped keeps its id.
+    child = start("sh", "-c", "exit 7")
+    assert child.wait(WAIT_SECONDS) == 7
+    if hasattr(os, "waitid"):
+        os.kill(child._pid, 0)
+
+    assert [child.stop(GRACE_SECONDS), child.stop(GRACE_SECONDS)] == [7, 7]
+    with pytest.raises(ChildProcessError):
+        os.waitpid(child._pid, os.WNOHANG)
+
+
+def test_once_it_is_reaped_no_signal_is_sent(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    child = start("cat")
+    child.stop(GRACE_SECONDS)
+    sent: list[tuple[int, int]] = []
+    monkeypatch.setattr(os, "killpg", lambda group, sign: sent.append((group, sign)))
+
+    child.stop(GRACE_SECONDS)
+
+    assert sent == []
+
+
 def test_d03_what_is_only_not_reaped_yet_is_not_waited_for() -> None:
     # In a container whose first process reaps nobody, it would be waited for in vain.
     with subprocess.Popen(["true"], start_new_session=True) as process:

@@ -14,9 +14,8 @@ from sidecar.cassette.interaction import Response
 from sidecar.errors import JournalError
 from sidecar.proxy.live import LiveServer
 from tests.paths import PYTHON
-from tests.proxy.place import Place, ended, quiet, resident_bytes, said, until
+from tests.proxy.place import Place, ProxyClient, ended, quiet, resident_bytes, said, until
 from tests.proxy.stage import WAIT_SECONDS, Stage, call, request
-from tests.servers.raw_client import RawClient
 
 # The guard is a fork; where tests run in several processes, these have threads of their own.
 pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
@@ -225,7 +224,7 @@ def test_s10_a_flood_on_standard_error_is_passed_on_and_holds_nothing_up(tmp_pat
         ended(client)
         errors = client.stderr_text()
 
-    with RawClient(place.raw_server("--stderr-flood")) as client:
+    with ProxyClient(place.raw_server("--stderr-flood")) as client:
         client.initialize()
         for _ in range(3):
             client.call("echo")

@@ -15,7 +15,7 @@ from sidecar.errors import JournalError
 from sidecar.proxy.playback import Playback
 from sidecar.store.cassettes import save
 from tests.paths import PYTHON
-from tests.proxy.place import Place, ended, said
+from tests.proxy.place import Place, ProxyClient, ended, said
 from tests.proxy.stage import Stage, call, notification, request, response
 from tests.servers.raw_client import RawClient
 
@@ -335,7 +335,7 @@ def test_r08_a_replay_starts_no_process_and_opens_no_socket(tmp_path: Path, tape
     place = Place(tmp_path)
     save(str(place.cassette), COUNTS if tape == "recorded" else cassette())
     words = place.words(place.raw_server(), mode="replay")
-    with RawClient([PYTHON, "-c", WATCHER, *words[1:]]) as client:
+    with ProxyClient([PYTHON, "-c", WATCHER, *words[1:]]) as client:
         asks_everything(client)
         sockets = [file for file in open_files(client.process.pid) if file.startswith("socket:")]
         assert ended(client) == 1
@@ -356,7 +356,7 @@ def open_files(pid: int) -> list[str]:
 def test_the_watcher_would_see_a_live_server(tmp_path: Path) -> None:
     place = Place(tmp_path)
     words = place.words(place.raw_server())
-    with RawClient([PYTHON, "-c", WATCHER, *words[1:]]) as client:
+    with ProxyClient([PYTHON, "-c", WATCHER, *words[1:]]) as client:
         client.initialize()
         assert "LIVE os.posix_spawn" in client.stderr_text()
         assert len(place.started()) == 1
@@ -369,7 +369,7 @@ def test_r08_the_system_sees_a_replay_start_and_contact_nothing(tmp_path: Path) 
     calls = "execve,execveat,fork,vfork,clone,clone3,socket,socketpair,connect,bind"
     traced = ["strace", "-f", "-o", str(tmp_path / "calls"), "-e", f"trace={calls}"]
     words = place.words(place.raw_server(), mode="replay")
-    with RawClient([*(traced if _can_trace() else ()), *words]) as client:
+    with ProxyClient([*(traced if _can_trace() else ()), *words]) as client:
         asks_everything(client)
         assert ended(client) == 1
 

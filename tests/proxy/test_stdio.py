@@ -19,6 +19,7 @@ from tests.paths import MCP_SIDECAR, PYTHON
 from tests.proxy.place import (
     RAW_SERVER,
     Place,
+    ProxyClient,
     ended,
     is_running,
     running_in_group,
@@ -43,7 +44,7 @@ def launched(place: Place, *flags: str) -> RawClient:
     server = " ".join(place.raw_server(*flags))
     # A shell gives what it puts into the background another input, unless told otherwise.
     words = place.words(["sh", "-c", f"exec 3<&0; {server} <&3 & wait"])
-    return RawClient([*ASKS_FOR_SIGNALS, *words])
+    return ProxyClient([*ASKS_FOR_SIGNALS, *words])
 
 
 # --- its end, when the client's input ends
@@ -246,7 +247,7 @@ def test_nohup_is_respected(tmp_path: Path) -> None:
         "signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"
         "os.execv(sys.argv[1], sys.argv[1:])"
     )
-    with RawClient([PYTHON, "-c", ignoring, *place.words(place.raw_server())]) as client:
+    with ProxyClient([PYTHON, "-c", ignoring, *place.words(place.raw_server())]) as client:
         client.initialize()
         os.kill(client.process.pid, signal.SIGHUP)
         assert said(client.call("echo", {"text": "still here"}).value) == "still here"
@@ -261,7 +262,7 @@ def test_a_client_that_ignores_its_children_gets_the_exit_code(tmp_path: Path) -
         "os.execv(sys.argv[1], sys.argv[1:])"
     )
     words = place.words(place.raw_server("--exit-code", "7"))
-    with RawClient([PYTHON, "-c", ignoring, *words]) as client:
+    with ProxyClient([PYTHON, "-c", ignoring, *words]) as client:
         client.initialize()
         assert ended(client) == 7
 
@@ -465,7 +466,7 @@ def test_a_disk_that_gets_full_costs_the_recording_not_the_traffic(tmp_path: Pat
     with place.raw() as client:  # makes the journal
         ended(client)
     limit = str(600_000)
-    with RawClient(
+    with ProxyClient(
         [PYTHON, "-c", FULL_DISK, limit, *place.words([PYTHON, RAW_SERVER])], timeout=20
     ) as client:
         client.initialize()
@@ -490,7 +491,7 @@ def test_a_disk_that_gets_full_during_a_replay_serves_each_recording_once(tmp_pa
         ended(client)
     again = Place(tmp_path, run="local/01JDPR0XY00000000000000001")
     words = again.words((), mode="replay")
-    with RawClient([PYTHON, "-c", FULL_DISK, "300000", *words]) as client:
+    with ProxyClient([PYTHON, "-c", FULL_DISK, "300000", *words]) as client:
         for count in range(1, 41):
             assert said(client.call("counter", {"k": "x" * 20_000}).value) == str(count)
         assert ended(client) == 2  # not measured: the run's log is not whole

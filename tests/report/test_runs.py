@@ -10,7 +10,6 @@ from sidecar.store.recorded import Recorded
 from sidecar.store.runs import RunLine, SessionLine
 
 SESSION = SessionLine(
-    session=1,
     server="git",
     mode="record",
     agent_id="me",
@@ -51,7 +50,6 @@ def seen(**more: Any) -> Recorded:
     )
     row = Recorded(
         row=7,
-        session=1,
         state="answered",
         missed=None,
         entry=0,

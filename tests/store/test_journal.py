@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from sidecar.errors import JournalError
 from sidecar.store.ids import process_start
 from sidecar.store.journal import Journal
 from tests.store.processes import WAIT_SECONDS, python, writer
@@ -35,6 +36,14 @@ def test_a_new_journal_is_its_owners_alone_and_git_does_not_see_it(tmp_path: Pat
     }
     assert (home / ".gitignore").read_text(encoding="utf-8") == "*\n"
     journal.close()
+
+
+def test_a_journal_is_closed_at_the_end_of_its_block(tmp_path: Path) -> None:
+    with open_journal(tmp_path) as journal:
+        journal.start_run(RUN, mode="record")
+
+    with pytest.raises(JournalError):
+        journal.start_run(RUN, mode="record")
 
 
 def test_a_folder_of_the_users_own_keeps_its_rights_and_hides_nothing(tmp_path: Path) -> None:

@@ -30,7 +30,6 @@ def test_a_row_is_read_back_with_all_that_is_known_of_it(journal: Journal) -> No
     assert recorded.of_run(journal.connection, RUN) == [
         Recorded(
             row=row,
-            session=session.session_id,
             state="answered",
             missed="why",
             entry=4,

@@ -50,7 +50,7 @@ def test_a_run_is_listed_with_all_that_is_known_of_it(journal: Journal) -> None:
     session.close(exit_code=0)
     journal.finish_run(RUN, state="failed", exit_code=3, output='"out"')
 
-    line = SessionLine(session.session_id, "git", "replay", "me", "ended", 0, NOON_TEXT, NOON_TEXT)
+    line = SessionLine("git", "replay", "me", "ended", 0, NOON_TEXT, NOON_TEXT)
     expected = RunLine(
         run_id=RUN,
         mode="replay",
@@ -74,6 +74,24 @@ def test_a_run_is_listed_with_all_that_is_known_of_it(journal: Journal) -> None:
     )
     assert runs.list_runs(journal) == [expected]
     assert runs.one_run(journal, RUN) == expected
+
+
+def test_the_newest_recording_and_the_newest_evaluation_are_found(tmp_path: Path) -> None:
+    with open_journal(tmp_path) as journal:
+        assert (runs.last_recorded(journal), runs.last_evaluation(journal)) == (None, None)
+        for run, mode, cassette in [
+            ("local/a", "record", "c"),
+            ("local/b", "auto", None),
+            ("local/c", "eval", None),
+            ("local/d", "replay", "c"),
+        ]:
+            journal.start_run(run, mode=mode, cassette=cassette)
+
+        assert runs.run_ids(journal) == ["local/a", "local/b", "local/c", "local/d"]
+        assert runs.last_recorded(journal) == "local/b"
+        assert runs.last_recorded(journal, cassette="c") == "local/a"
+        assert runs.last_recorded(journal, cassette="gone") is None
+        assert runs.last_evaluation(journal) == "local/c"
 
 
 def test_runs_are_listed_newest_first_and_no_more_than_asked_for(journal: Journal) -> None:

@@ -190,9 +190,10 @@ def test_any_document_can_be_read_as_it_is(tmp_path: Path) -> None:
 
 
 def test_a_file_that_cannot_be_written_is_refused_before_the_work(tmp_path: Path) -> None:
-    suites.check_target(str(tmp_path / "summary.json"))
+    suites.check_target(str(tmp_path / "yet to be made" / "summary.json"))
+    (tmp_path / "file").touch()
 
     with pytest.raises(SuiteError, match="is a folder"):
         suites.check_target(str(tmp_path))
     with pytest.raises(SuiteError, match="no folder that can be written"):
-        suites.check_target(str(tmp_path / "missing" / "summary.json"))
+        suites.check_target(str(tmp_path / "file" / "summary.json"))
