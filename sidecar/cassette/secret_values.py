@@ -58,6 +58,7 @@ _SPECIAL = r"[!@#$%^*+=~?]"
 _SIGNATURE = r"(?=[^0-9]*[0-9])(?=[^A-Za-z]*[A-Za-z])[A-Za-z0-9_%+/=-]{16,}\Z"
 _STAND_IN = r"(?:your|insert|enter|replace|change)[-_ ]"
 _NAME = r"[A-Za-z_][A-Za-z_.-]*\Z"
+_BETWEEN = " ,:;{}[]"  # what is between the members of a structure
 _TRAILING = ".,;:!?)]}>"
 
 __SCHEME_AND_VALUE = 2  # words
@@ -110,7 +111,7 @@ def is_secret(value: str, name: str, kind: NameKind, evidence: Evidence) -> bool
         return False
     if evidence is Evidence.MEMBER:
         return True
-    if compiled(_PATH).match(value) or _is_name(value, name):
+    if compiled(_PATH).match(value) or _is_name(value, name) or not value.strip(_BETWEEN):
         return False
     return evidence is Evidence.SURE or _looks_secret(value, kind, evidence)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import compress
 
 from sidecar.cassette.arguments import differences, equal
 from sidecar.cassette.placeholders import unify
@@ -111,7 +112,5 @@ def rubric_score(criteria: Sequence[Criterion], met: Sequence[bool]) -> Fraction
     if len(criteria) != len(met):
         raise ValueError(f"{len(criteria)} criteria, {len(met)} judgements")
     weights = [exact(one.weight) for one in criteria]
-    total = sum(weights, Fraction(0))
-    if not total:
-        return Fraction(0)
-    return sum((w for w, yes in zip(weights, met, strict=True) if yes), Fraction(0)) / total
+    total = sum(weights)
+    return Fraction(sum(compress(weights, met))) / total if total else Fraction(0)

@@ -55,6 +55,7 @@ def test_only_placeholders_and_a_scheme_are_masked(value: str, *, masked: bool) 
         pytest.param("hunter", E.SURE, TEXT, True, id="sure"),
         pytest.param("/run/x", E.SURE, TEXT, False, id="sure: a path"),
         pytest.param("vault:a/b#c1", E.SURE, TEXT, False, id="sure: a reference"),
+        pytest.param(": {", E.SURE, TEXT, False, id="sure: what is between two strings"),
         pytest.param("access_token", E.SURE, TEXT, False, id="sure: a name"),
         pytest.param("the_name", E.SURE, TEXT, False, id="sure: its own name"),
         pytest.param("hunter", E.QUOTED, TEXT, True, id="quoted"),

@@ -8,6 +8,7 @@ from sidecar.grading.evidence import Bracket, TrialEvidence
 from sidecar.grading.usage import Usage
 from sidecar.suite.events import ToolCall, ToolReturn
 from sidecar.suite.payloads import EvalScored, InvocationCompleted, ProviderUsage
+from tests.grading import told
 
 DONE = InvocationCompleted(invocation_id="i", agent_id="a", outcome="completed")
 SCORED = EvalScored(task_id="t", score=1, passed=True)
@@ -143,7 +144,7 @@ def test_another_hosts_miss_code_can_be_told() -> None:
     ],
 )
 def test_what_is_missing_is_named(made: Bracket, said: list[str]) -> None:
-    assert [defect.text for defect in made.evidence(None).defects] == said
+    assert told.texts(made.evidence(None).defects) == said
 
 
 def test_only_so_many_unpaired_calls_are_named() -> None:

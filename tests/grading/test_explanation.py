@@ -9,6 +9,7 @@ from sidecar.grading.candidates import ObservedCall
 from sidecar.grading.reasons import Reason
 from sidecar.grading.trajectory import TrajectoryGrader
 from sidecar.suite.model import ExpectedCall, Trajectory, TrajectoryMode
+from tests.grading import told
 
 Call = Any
 
@@ -30,7 +31,7 @@ def reasons(
 
 
 def texts(*args: Any, **more: Any) -> list[str]:
-    return [reason.text for reason in reasons(*args, **more)]
+    return told.texts(reasons(*args, **more))
 
 
 REFUND = ("billing:refund", {"amountMinor": 4200, "to": {"iban": "X"}}, "subset")
@@ -243,6 +244,18 @@ def test_g15_a_differing_argument_is_named_with_step_tool_pointer_expected_and_s
             id="R5f withheld",
         ),
         pytest.param(
+            "any-order",
+            [("A", {"x": 1}, "subset"), ("C", {"x": 1}, "ignore")],
+            ["C", ("B", ABSENT), ("A", ABSENT), ("C", ABSENT), ("A", {"x": 2}), ("A", ABSENT)],
+            [
+                "the arguments of step 3 (A) cannot be read from the log:"
+                " whether they match is unknown",
+                "the arguments of step 6 (A) cannot be read from the log:"
+                " whether they match is unknown",
+            ],
+            id="R5f only what is compared is missed",
+        ),
+        pytest.param(
             "exact",
             [("A", {"x": 1}, "exact")],
             [("A", ABSENT), "B"],
@@ -325,6 +338,6 @@ def test_only_the_first_few_reasons_are_given() -> None:
 
 
 def test_the_agreement_beside_a_forbidden_hit_is_no_pass() -> None:
-    codes = [reason.code for reason in reasons("in-order", ["A"], ["A", "F"], ("F",))]
+    codes = told.codes(reasons("in-order", ["A"], ["A", "F"], ("F",)))
 
     assert codes == ["forbidden", "path-matched"]

@@ -20,6 +20,7 @@ from sidecar.suite.model_base import wire_value
 from sidecar.suite.payloads import CRITERIA, UNJUDGED
 from tests.eval_data import Json, Log, call, golden, path_only, rubric, suite, task, trajectory
 from tests.eval_data import summary as summary_value
+from tests.grading import told
 
 ON_PATH = trajectory("in-order", call("crm:lookup"), forbidden=["billing:refund-all"])
 FIXTURES = {"toolResponses": [call("crm:lookup")], "onMiss": "fail"}
@@ -282,7 +283,8 @@ def test_r17_a_crashed_agent_scores_0_and_is_told() -> None:
     assert found.differences == ()
     assert found.tasks[0].trials[0].score == 0
     assert not found.tasks[0].passed
-    assert found.tasks[0].trials[0].reasons[0].text == "the agent failed: timed out after 600 s"
+    (said, *_) = told.texts(found.tasks[0].trials[0].reasons)
+    assert said == "the agent failed: timed out after 600 s"
 
 
 def test_r20_trials_are_told_apart_by_their_index() -> None:
@@ -317,7 +319,7 @@ def test_a_score_that_fits_no_trial_is_a_finding_and_measures_nothing(
 
     found = graded(of, log)
 
-    assert code in [one.code for one in found.findings]
+    assert code in told.codes(found.findings)
     assert (found.status, found.summary, found.exit_code) == (Status.UNMEASURED, None, 2)
 
 
@@ -337,7 +339,7 @@ def test_t08_the_same_trial_scored_twice_counts_once_and_passes_nothing() -> Non
 
     found = graded(of, log)
 
-    assert "trial-twice" in [one.code for one in found.findings]
+    assert "trial-twice" in told.codes(found.findings)
     assert len(found.tasks[0].trials) == 1
     assert (found.status, found.tasks[0].passed) == (Status.FAILED, False)
 
@@ -374,7 +376,7 @@ def test_t09_a_log_that_measures_nothing_is_not_measured(log: Log) -> None:
     found = graded(suite(), log)
 
     assert (found.status, found.summary, found.exit_code) == (Status.UNMEASURED, None, 2)
-    assert [reason.code for reason in found.reasons] == ["nothing-measured"]
+    assert told.codes(found.reasons) == ["nothing-measured"]
 
 
 def test_t09_a_score_just_below_the_bar_fails() -> None:
@@ -435,7 +437,7 @@ def test_t10_equal_trials_are_flagged() -> None:
         ("task", ["a:c"], {"output": "ok", "trialIndex": 1}),
     )
 
-    codes = [[reason.code for reason in graded(of, log).tasks[0].reasons] for log in (same, other)]
+    codes = [told.codes(graded(of, log).tasks[0].reasons) for log in (same, other)]
 
     assert codes == [["rule-met", "identical-trials"], ["rule-met"]]
 
@@ -490,7 +492,7 @@ def test_the_target_agent_is_asked_for_or_the_suites_or_the_logs() -> None:
     log.call("a:b").close().scored()
 
     assert not graded(of, log).tasks[0].passed
-    assert "other-agent" in [finding.code for finding in graded(of, log).findings]
+    assert "other-agent" in told.codes(graded(of, log).findings)
     assert graded(of, log, agent_id="two").tasks[0].passed
     assert graded({k: v for k, v in of.items() if k != "targetAgentId"}, log).tasks[0].passed
 

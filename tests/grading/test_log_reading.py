@@ -8,6 +8,7 @@ from sidecar.grading.log_reading import MAX_FINDINGS, LogReader, OutOfOrderError
 from sidecar.grading.reasons import Reason
 from sidecar.suite.events import RunEvent, event_from_json
 from tests.eval_data import Log, suite
+from tests.grading import told
 
 
 def events(log: Log) -> list[RunEvent]:
@@ -20,11 +21,11 @@ def read(log: Log, agent_id: str | None = None) -> tuple[list[TrialEvidence], Lo
 
 
 def defects(log: Log, agent_id: str | None = None) -> list[list[str]]:
-    return [[one.code for one in trial.defects] for trial in read(log, agent_id)[0]]
+    return [told.codes(trial.defects) for trial in read(log, agent_id)[0]]
 
 
 def findings(log: Log, agent_id: str | None = None) -> list[str]:
-    return [one.code for one in read(log, agent_id)[1].facts().findings]
+    return told.codes(read(log, agent_id)[1].facts().findings)
 
 
 def begun() -> Log:
@@ -141,7 +142,7 @@ def test_a_gap_inside_a_bracket_is_a_defect_of_its_trial(
 
     ((trial,), _) = read(log)
 
-    assert said in [defect.text for defect in trial.defects]
+    assert said in told.texts(trial.defects)
 
 
 def test_a_gap_outside_brackets_is_a_finding() -> None:
@@ -166,7 +167,7 @@ def test_t08_an_event_that_was_sent_again_counts_once() -> None:
     ((trial,), reader) = read(log)
 
     assert (tools(trial), trial.defects) == (["a:1"], ())
-    assert [one.code for one in reader.facts().findings] == ["event-twice", "event-twice"]
+    assert told.codes(reader.facts().findings) == ["event-twice", "event-twice"]
 
 
 def test_a_log_out_of_order_is_refused_here() -> None:
@@ -267,7 +268,7 @@ def test_a_second_start_or_end_is_a_finding() -> None:
 
     facts = read(log)[1].facts()
 
-    assert [one.code for one in facts.findings] == ["twice", "twice"]
+    assert told.codes(facts.findings) == ["twice", "twice"]
     assert facts.completed is not None
     assert facts.completed.passed
 
@@ -293,6 +294,7 @@ def test_one_trial_can_be_read_before_it_has_a_score() -> None:
 def test_a_trial_is_that_of_the_agent_who_is_asked_for() -> None:
     log = Log()
     log.open("helper")
+    log.call("h:1", agent="helper")
     log.open("agent")
     log.call("a:1", error="their.miss")
     log.close("invocation-2").close("invocation-1", agent="helper")
@@ -312,7 +314,7 @@ def test_a_trial_that_is_scored_already_is_refused() -> None:
 def test_a_trial_without_its_bracket_has_a_defect() -> None:
     trial = read_trial([], agent_id="agent")
 
-    assert [defect.code for defect in trial.defects] == ["no-bracket"]
+    assert told.codes(trial.defects) == ["no-bracket"]
 
 
 UNJUDGED = "mcp-sidecar.trial-unjudged"
@@ -333,7 +335,7 @@ def test_r17_a_trial_that_was_not_judged_is_left_out_and_the_next_one_keeps_its_
     assert facts.findings[0] == Reason(
         "not-judged", "task one, trial 1 was not judged: timed out after 60 s"
     )
-    assert "no-score" not in [one.code for one in facts.findings]
+    assert "no-score" not in told.codes(facts.findings)
 
 
 def test_a_trial_that_was_not_judged_may_have_no_index() -> None:

@@ -20,5 +20,10 @@ def test_a_suite_and_a_log_give_a_summary() -> None:
 
 
 def test_a_log_that_measures_nothing_is_an_error() -> None:
-    with pytest.raises(SuiteError, match="no trial of any task was measured"):
+    with pytest.raises(SuiteError) as refused:
         sidecar.grade(suite_from_json(suite()), [])
+
+    assert str(refused.value) == (
+        "no trial of any task was measured;"
+        " give the log of a run of this suite, with its eval.scored events"
+    )

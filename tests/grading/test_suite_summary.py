@@ -13,6 +13,7 @@ from sidecar.suite.documents import suite_from_json
 from sidecar.suite.model_base import wire_value
 from sidecar.suite.summary import EvalSummary
 from tests.eval_data import Json, call, golden, path_only, suite, task, trajectory
+from tests.grading import told
 
 PATH = golden(trajectory=trajectory("in-order", call("s:a")))
 
@@ -62,7 +63,7 @@ def summary(*args: Any, **more: Any) -> EvalSummary:
 
 
 def said(*args: Any, **more: Any) -> list[str]:
-    return [reason.text for reason in summarise(facts(*args, **more))[1]]
+    return told.texts(summarise(facts(*args, **more))[1])
 
 
 def test_g7_r30_a_suite_need_not_pass_every_task() -> None:
@@ -190,7 +191,7 @@ def test_t09_without_any_measured_trial_there_is_no_summary() -> None:
     found, reasons = summarise(facts([None], [None]))
 
     assert found is None
-    assert [reason.text for reason in reasons] == ["no trial of any task was measured"]
+    assert told.texts(reasons) == ["no trial of any task was measured"]
 
 
 def test_a_task_that_was_not_measured_keeps_the_suite_from_passing() -> None:

@@ -14,6 +14,7 @@ from sidecar.suite.model import PassRule
 from sidecar.suite.model_base import wire_value
 from sidecar.suite.summary import EvalTaskResult, TrajectoryCounts
 from tests.eval_data import Json, call, golden, suite, task, trajectory
+from tests.grading import told
 
 PATH = golden(trajectory=trajectory("in-order", call("s:a")))
 
@@ -240,7 +241,7 @@ def test_a_task_that_was_not_measured_has_no_result() -> None:
         found = grade(*trials, count=1, rule="mean", bar="0")
 
         assert (found.passed, found.numbers, found.result) == (False, None, None)
-        assert [reason.text for reason in found.reasons] == ["trial 0 of 1: no score in the log"]
+        assert told.texts(found.reasons) == ["trial 0 of 1: no score in the log"]
 
 
 @pytest.mark.parametrize(
@@ -248,6 +249,9 @@ def test_a_task_that_was_not_measured_has_no_result() -> None:
     [
         ([trial(0), trial(1, "0")], "all", "1 of 2 trials passed; all must"),
         ([trial(0), trial(1, "0")], "any", "1 of 2 trials passed; one must"),
+        ([trial(0, "0"), trial(1, "0")], "any", "0 of 2 trials passed; one must"),
+        ([trial(0), trial(1)], "all", "2 of 2 trials passed; all must"),
+        ([trial(0), trial(1, "0.4")], "mean", "the mean gating score is 0.7, the bar 0.7"),
         ([trial(0), trial(1, "0")], "mean", "the mean gating score is 0.5, the bar 0.7"),
         (
             [trial(0), trial(1, None), trial(2, None)],
@@ -257,7 +261,11 @@ def test_a_task_that_was_not_measured_has_no_result() -> None:
     ],
 )
 def test_a_task_says_why(trials: list[TrialGrade], rule: PassRule, said: str) -> None:
-    assert [reason.text for reason in grade(*trials, rule=rule).reasons] == [said]
+    found = grade(*trials, rule=rule)
+    met = "rule-met" if found.passed else "rule-not-met"
+
+    assert told.texts(found.reasons) == [said]
+    assert told.codes(found.reasons) == ["not-measured" if found.unmeasured else met]
 
 
 @pytest.mark.parametrize(
@@ -269,9 +277,9 @@ def test_t10_trials_that_made_the_same_calls_are_flagged(
 ) -> None:
     trials = [trial(at, fingerprint=one) for at, one in enumerate(prints)]
 
-    codes = [reason.code for reason in grade(*trials).reasons]
+    codes = told.codes(grade(*trials).reasons)
 
-    assert ("identical-trials" in codes) is flagged
+    assert codes == ["rule-met", *(["identical-trials"] if flagged else [])]
 
 
 def test_t07_every_trial_keeps_its_verdict_and_reasons() -> None:
