@@ -25,11 +25,10 @@ def migrate(connection: sqlite3.Connection) -> None:
             all.
     """
     connection.execute("PRAGMA journal_mode=WAL")
-    database = Database(connection)
-    migrations.apply(database)
-    with database.atomic():
-        connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
-        connection.execute(f"PRAGMA user_version={SCHEMA_VERSION}")
+    # First, since whoever is killed between two of these steps must know the file for ours.
+    connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
+    migrations.apply(Database(connection))
+    connection.execute(f"PRAGMA user_version={SCHEMA_VERSION}")
 
 
 @migrations()

@@ -154,3 +154,10 @@ def test_a_thousand_calls_meet_a_thousand_without_comparing_all_pairs(how: ArgsM
 
     assert found == [1 << (n - 1 - at) for at in range(n)]
     assert time.process_time() - began < 5  # seconds; 0.2 without other load
+
+
+@pytest.mark.parametrize("how", ["exact", "subset", "ignore"])
+def test_a_compiled_call_keeps_how_it_is_compared(how: ArgsMatch) -> None:
+    made = compile_call(expected({"a": 1}, how))
+
+    assert (made.tool, made.matching) == (expected({"a": 1}, how).tool, how)

@@ -63,14 +63,16 @@ def test_start_and_end_are_compared() -> None:
     computed = summary_from_json(
         summary({"taskId": "a", "score": 1}, {"taskId": "b", "score": 0}, passed=False)
     )
-    started = EvalStarted(suite_id="s", suite_version="1", task_count=1, modes=("golden",))
+    started = EvalStarted(
+        suite_id="s", suite_version="1", task_count=1, modes=("golden",), trial_count=2
+    )
     completed = EvalCompleted(aggregate_score=0.6, passed=True, task_count=1, passed_count=2)
 
     found = list(eval_differences(facts(started, completed), made, computed))
 
     assert found == [
         LogDifference("eval.started", "taskCount", "1", "2"),
-        LogDifference("eval.started", "trialCount", "nothing", "3"),
+        LogDifference("eval.started", "trialCount", "2", "3"),
         LogDifference("eval.completed", "aggregateScore", "0.6", "0.5"),
         LogDifference("eval.completed", "passed", "true", "false"),
         LogDifference("eval.completed", "taskCount", "1", "2"),
@@ -210,3 +212,23 @@ def test_a_block_that_only_one_of_the_two_has_is_one_difference() -> None:
 
     assert summary_differences(one, two) == (LogDifference("/", "trialStats", "nothing", text),)
     assert summary_differences(two, one) == (LogDifference("/", "trialStats", text, "nothing"),)
+
+
+@pytest.mark.parametrize(
+    ("said", "computed", "same"),
+    [
+        pytest.param(1e-9, 0, True, id="at the tolerance"),
+        pytest.param(1.5e-9, 0, False, id="beyond it"),
+        pytest.param(1000 + 5e-7, 1000, True, id="it grows with the value"),
+        pytest.param(1000 + 5e-6, 1000, False, id="and no faster"),
+    ],
+)
+def test_numbers_are_the_same_within_the_rfcs_tolerance(
+    said: float, computed: float, *, same: bool
+) -> None:
+    left, right = (
+        summary_from_json(summary({"taskId": "a", "score": 1}, totalCostUsd=cost))
+        for cost in (said, computed)
+    )
+
+    assert (summary_differences(left, right) == ()) is same

@@ -1,5 +1,8 @@
 """A bracket while it is read: calls, returns, misses, and what stays open."""
 
+from collections.abc import Callable
+from functools import partial
+
 import pytest
 
 from sidecar.cassette.arguments import ABSENT
@@ -117,34 +120,41 @@ def test_another_hosts_miss_code_can_be_told() -> None:
     ("made", "said"),
     [
         pytest.param(
-            bracket(called()),
+            partial(bracket, called()),
             ["step 1 (x:y) has no return in the log"],
             id="an unpaired call",
         ),
         pytest.param(
-            bracket(called("c"), called("c"), returned("c")),
+            partial(bracket, called("c"), called("c"), returned("c")),
             ["step 2 (x:y) has no return in the log"],
             id="one return for two calls of one id",
         ),
         pytest.param(
-            bracket(returned()),
+            partial(bracket, returned()),
             ["x:y returned (event 0) without having been called"],
             id="a return without a call",
         ),
         pytest.param(
-            bracket(called(), returned(), returned()),
+            partial(bracket, called(), returned(), returned()),
             ["x:y returned (event 2) without having been called"],
             id="two returns",
         ),
         pytest.param(
-            bracket(completed=None),
+            partial(bracket, completed=None),
             ["the bracket i is not closed before its score"],
             id="an unclosed bracket",
         ),
     ],
 )
-def test_what_is_missing_is_named(made: Bracket, said: list[str]) -> None:
-    assert told.texts(made.evidence(None).defects) == said
+def test_what_is_missing_is_named(made: Callable[[], Bracket], said: list[str]) -> None:
+    assert told.texts(made().evidence(None).defects) == said
+
+
+def test_a_call_is_kept_with_its_place_in_the_log() -> None:
+    made = Bracket("i")
+    made.call(called(), 7)
+
+    assert made.evidence(None).calls == (ObservedCall("x:y", {"n": 1}, "a", 7),)
 
 
 def test_only_so_many_unpaired_calls_are_named() -> None:

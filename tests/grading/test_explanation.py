@@ -102,6 +102,49 @@ def test_g15_a_differing_argument_is_named_with_step_tool_pointer_expected_and_s
             id="G15 nested, and one that is too much",
         ),
         pytest.param(
+            "exact",
+            ["A", "B", "C"],
+            ["A", "B", "X"],
+            ["step 3 called X, expected C"],
+            id="only the first that is another",
+        ),
+        pytest.param(
+            "in-order",
+            ["A", "B", "A"],
+            ["A", "X", "B"],
+            [
+                "expected call 3 (A) came too early, at step 1: it has to come after step 3 (B),"
+                " which answers expected call 2"
+            ],
+            id="the order counts from the last call that answers",
+        ),
+        pytest.param(
+            "in-order",
+            ["A", "B", "C"],
+            ["A", "B", "A"],
+            ["expected call 3 (C) was not made"],
+            id="the earliest call answers",
+        ),
+        pytest.param(
+            "any-order",
+            ["B", "A", "B", "C"],
+            ["B"],
+            [
+                "expected call 2 (A) was not made",
+                "expected call 3 (B) has no call of its own:"
+                " step 1 (B) already answers expected call 1",
+                "expected call 4 (C) was not made",
+            ],
+            id="all that have no call are named",
+        ),
+        pytest.param(
+            "subset",
+            ["A", "B"],
+            ["A", "B", "X"],
+            ["step 3 called X, which no expected call allows"],
+            id="subset, only what no call allows",
+        ),
+        pytest.param(
             "in-order",
             ["A", "B"],
             ["B", "A"],

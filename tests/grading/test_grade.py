@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from sidecar.errors import SuiteError
 from sidecar.grading.grade import Grade, GradeOptions, Status, grade, grade_trial, plan_of
-from sidecar.grading.log_reading import MAX_FINDINGS, OutOfOrderError, read_trial
+from sidecar.grading.log_reading import MAX_FINDINGS, LogReader, OutOfOrderError, read_trial
+from sidecar.grading.reasons import Reason
 from sidecar.grading.regression import Baseline, RegressionOptions
 from sidecar.suite.documents import dump_document, suite_from_json, summary_from_json
 from sidecar.suite.events import RunEvent, event_from_json, read_events
@@ -302,15 +303,30 @@ def test_r20_trials_are_told_apart_by_their_index() -> None:
 
 
 @pytest.mark.parametrize(
-    ("more", "code"),
+    ("more", "code", "said"),
     [
-        pytest.param({"trialIndex": 2}, "extra-trial", id="R20 beyond count"),
-        pytest.param({}, "no-trial-index", id="R20 no index though two trials"),
-        pytest.param({"task_id": "other", "trialIndex": 0}, "unknown-task", id="another task"),
+        pytest.param(
+            {"trialIndex": 2},
+            "extra-trial",
+            "task task has a trial 2, of 2 trials",
+            id="R20 beyond count",
+        ),
+        pytest.param(
+            {},
+            "no-trial-index",
+            "a score of task task has no trialIndex, of 2 trials",
+            id="R20 no index though two trials",
+        ),
+        pytest.param(
+            {"task_id": "other", "trialIndex": 0},
+            "unknown-task",
+            "the suite has no task other",
+            id="another task",
+        ),
     ],
 )
 def test_a_score_that_fits_no_trial_is_a_finding_and_measures_nothing(
-    more: Json, code: str
+    more: Json, code: str, said: str
 ) -> None:
     of = suite(trials={"count": 2})
     log = Log().begin(of)
@@ -319,7 +335,7 @@ def test_a_score_that_fits_no_trial_is_a_finding_and_measures_nothing(
 
     found = graded(of, log)
 
-    assert code in told.codes(found.findings)
+    assert Reason(code, said) in found.findings
     assert (found.status, found.summary, found.exit_code) == (Status.UNMEASURED, None, 2)
 
 
@@ -464,6 +480,23 @@ def test_r40_live_shadow_ignores_fixtures() -> None:
     assert "fixtureMissCount" in summary(of, log)["tasks"][0]
 
 
+@pytest.mark.parametrize(
+    ("modes", "serves"),
+    [(["golden"], True), (["live-shadow"], False), (["golden", "live-shadow"], False)],
+)
+def test_r40_the_modes_that_were_run_decide_whether_fixtures_served(
+    modes: list[str], *, serves: bool
+) -> None:
+    of = suite(task(fixtures=FIXTURES), modes=["golden", "live-shadow"])
+    log = Log().begin(of, modes=modes).trial("task", output="ok")
+
+    assert ("fixtureMissCount" in summary(of, log)["tasks"][0]) is serves
+
+
+def test_fixtures_serve_unless_it_is_said_otherwise() -> None:
+    assert plan_of(suite_from_json(suite()), pass_score=1).fixtures_serve
+
+
 def test_what_the_log_says_and_what_is_computed_are_compared() -> None:
     of = suite(thresholds={"passScore": 0.5})
     log = whole(of, ("task", [], {"output": "no"})).end(1, 1, 1, passed=True)
@@ -477,10 +510,20 @@ def test_what_the_log_says_and_what_is_computed_are_compared() -> None:
     ]
 
 
-@pytest.mark.parametrize("change", [{"suiteId": "other.evals.x"}, {"version": "2.0.0"}])
-def test_a_log_of_another_suite_is_refused(change: Json) -> None:
-    with pytest.raises(SuiteError, match="the log is of suite"):
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"suiteId": "other.evals.x"}, "other.evals.x 1.0.0"),
+        ({"version": "2.0.0"}, "shop.evals.refunds 2.0.0"),
+    ],
+)
+def test_a_log_of_another_suite_is_refused(change: Json, named: str) -> None:
+    with pytest.raises(SuiteError) as refused:
         graded(suite(), whole({**suite(), **change}, ("task", [], {})))
+    assert str(refused.value) == (
+        f"the log is of suite {named}, not of shop.evals.refunds 1.0.0;"
+        " grade it with the suite it was run with"
+    )
     with pytest.raises(SuiteError, match="the log is of suite"):
         graded(suite(), Log().begin({**suite(), **change}))
 
@@ -522,6 +565,19 @@ def test_r33_a_judge_whose_calls_were_not_logged_makes_the_cost_unknown() -> Non
     log = Log().begin(of)
     log.open()
     log.usage(costEstimateUsd=1).close().scored(evaluatorType="llm_judge")
+
+    assert "totalCostUsd" not in summary(of, log)
+
+
+def test_r33_each_judgement_of_a_model_has_to_have_its_call() -> None:
+    of = suite(task("one", rubric(1)), task("two", rubric(1)))
+    log = Log().begin(of)
+    for name in ("one", "two"):
+        log.open()
+        log.usage(costEstimateUsd=1).close()
+        if name == "one":
+            log.usage(costEstimateUsd=1)
+        log.scored(name, evaluatorType="llm_judge")
 
     assert "totalCostUsd" not in summary(of, log)
 
@@ -794,6 +850,21 @@ def test_a_runner_grades_a_trial_as_the_log_will_be_graded() -> None:
 
     assert found.score == found.gating_score == 1
     assert found.passed
+
+
+@pytest.mark.parametrize(("own", "bar", "passed"), [(0.7, 1, True), (None, 0.8, False)])
+def test_r15_a_runner_holds_a_trial_to_the_suites_bar_or_its_own(
+    own: float | None, bar: float, *, passed: bool
+) -> None:
+    more = {"thresholds": {"passScore": own}} if own else {}
+    of = suite_from_json(suite(task(expected=rubric(0.7, 0.3)), **more))
+    log = whole(suite(), ("task", [], {"score": 0, CRITERIA: [True, False]}))
+    (evidence,) = LogReader("agent").trials(events(log))
+    options = GradeOptions(pass_score=bar)
+
+    found = grade_trial(of, of.tasks[0], evidence, agent_id="agent", options=options)
+
+    assert (found.trial_index, float(found.score or 0), found.passed) == (0, 0.7, passed)
 
 
 def test_a_log_is_held_one_trial_at_a_time() -> None:

@@ -23,6 +23,7 @@ from tests.eval_data import Json
         ("5e-324", "5e-324"),
         ("1.7976931348623157e308", "1.7976931348623157e+308"),
         ("9007199254740992", "9007199254740992"),
+        ("9007199254740992.0", "9007199254740992"),
         ("295147905179352830000.0", "295147905179352830000"),
         ("1e21", "1e+21"),
         ("999999999999999900000.0", "999999999999999900000"),
@@ -51,6 +52,7 @@ def test_r13_a_number_is_written_as_ecmascript_writes_it(number: str, text: str)
         pytest.param({"\ufb33": 1, "\U0001f600": 2}, '{"😀":2,"\ufb33":1}', id="by UTF-16 units"),
         pytest.param("€$\u000f\nA'\"/", '"€$\\u000f\\nA\'\\"/"', id="the RFC's string"),
         pytest.param({}, "{}", id="empty"),
+        pytest.param({"b": 1, "\ud800": 2}, '{"b":1,"\ud800":2}', id="a lone surrogate"),
     ],
 )
 def test_r13_a_value_is_written_in_canonical_form(value: Json, text: str) -> None:

@@ -1,5 +1,7 @@
 """From a log to trials: brackets, order, gaps, and what belongs to no trial."""
 
+from collections.abc import Callable
+
 import pytest
 
 from sidecar.errors import SuiteError
@@ -7,7 +9,7 @@ from sidecar.grading.evidence import TrialEvidence
 from sidecar.grading.log_reading import MAX_FINDINGS, LogReader, OutOfOrderError, read_trial
 from sidecar.grading.reasons import Reason
 from sidecar.suite.events import RunEvent, event_from_json
-from tests.eval_data import Log, suite
+from tests.eval_data import RUN_ID, Log, suite
 from tests.grading import told
 
 
@@ -347,3 +349,118 @@ def test_a_trial_that_was_not_judged_may_have_no_index() -> None:
     (said, *_) = read(log)[1].facts().findings
 
     assert said.text == "task one was not judged: exit code 1"
+
+
+def stray(log: Log) -> None:
+    log.call("a:1")
+
+
+def unopened(log: Log) -> None:
+    log.close("nobody")
+
+
+def unscored(log: Log) -> None:
+    log.open()
+    log.close()
+
+
+def scored_late(log: Log) -> None:
+    log.open()
+    log.close()
+    log.trial("task")
+
+
+def overlapping(log: Log) -> None:
+    log.open()
+    log.open()
+    log.close("invocation-1").scored()
+
+
+def in_a_helper(log: Log) -> None:
+    log.open()
+    log.open("helper")
+    log.close("invocation-2", agent="helper")
+    log.close("invocation-1").scored()
+
+
+@pytest.mark.parametrize(
+    ("write", "found", "of_the_trial"),
+    [
+        pytest.param(
+            stray, ["a:1 was called outside every trial (event 1)"], [], id="a stray call"
+        ),
+        pytest.param(
+            unopened, ["the bracket nobody closes unopened"], [], id="an unopened bracket"
+        ),
+        pytest.param(unscored, ["no eval.scored follows bracket invocation-1"], [], id="no score"),
+        pytest.param(
+            scored_late,
+            ["no eval.scored follows bracket invocation-1 at once"],
+            [
+                "no eval.scored follows bracket invocation-1 at once:"
+                " whose score this is cannot be told"
+            ],
+            id="T08 a bracket too many",
+        ),
+        pytest.param(
+            overlapping,
+            ["no eval.scored follows bracket invocation-2"],
+            ["the brackets invocation-1 and invocation-2 of one agent overlap"],
+            id="R2 two at once",
+        ),
+        pytest.param(in_a_helper, [], [], id="R1 a helper's bracket is none of the trials"),
+    ],
+)
+def test_what_is_wrong_with_a_log_is_told_in_these_words(
+    write: Callable[[Log], None], found: list[str], of_the_trial: list[str]
+) -> None:
+    log = begun()
+    write(log)
+
+    trials, reader = read(log)
+
+    said = told.texts(reader.facts().findings)
+    assert [text for text in said if text != "the log has no eval.completed"] == found
+    assert [text for trial in trials for text in told.texts(trial.defects)] == of_the_trial
+
+
+def test_r2_of_two_open_brackets_the_first_has_the_first_score() -> None:
+    log = begun()
+    log.open()
+    log.call("a:1")
+    log.open()
+    log.scored("one").scored("two")
+
+    trials, reader = read(log)
+
+    assert [tools(trial) for trial in trials] == [["a:1"], []]
+    assert told.codes(reader.facts().findings) == ["no-eval-completed"]
+
+
+def test_a_call_keeps_its_place_in_the_log() -> None:
+    ((trial,), _) = read(begun().trial("task", "a:1", "a:2"))
+
+    assert [call.sequence for call in trial.calls] == [2, 4]
+
+
+def test_a_log_of_two_runs_is_refused_by_their_names() -> None:
+    log = begun().trial("task")
+    log.events[-1]["runId"] = "local/other-00000000000000"
+
+    with pytest.raises(SuiteError) as refused:
+        read(log)
+
+    assert str(refused.value) == (
+        f"the log holds events of two runs, {RUN_ID} and local/other-00000000000000;"
+        " grade each run's log on its own"
+    )
+
+
+def test_an_event_out_of_order_is_named_with_what_to_do() -> None:
+    log = begun().trial("task", "a:1")
+    log.events[2], log.events[3] = log.events[3], log.events[2]
+
+    with pytest.raises(OutOfOrderError) as refused:
+        read(log)
+
+    assert str(refused.value) == "event 2 comes after event 3; sort the log by sequence"

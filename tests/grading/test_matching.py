@@ -88,3 +88,7 @@ def test_a_thousand_by_a_thousand_is_matched_without_trying_all_pairs(shape: str
 def test_bits_are_listed_lowest_first() -> None:
     assert list(bits(0b101001)) == [0, 3, 5]
     assert list(bits(0)) == []
+
+
+def test_of_the_columns_that_are_free_the_first_is_taken() -> None:
+    assert maximum_matching([0b110, 0b111], 3) == [1, 0]

@@ -34,6 +34,11 @@ def test_a_long_value_is_cut() -> None:
     assert named("x" * MAX_SHOWN) == "x" * MAX_SHOWN
 
 
+def test_a_name_is_shown_as_it_is_read() -> None:
+    assert named("Größe") == "Größe"
+    assert named('a"b\x1b') == '\\"'.join(("a", "b")) + "\\u001b"
+
+
 def test_a_value_too_deep_to_show_is_told() -> None:
     deep: Json = 1
     for _ in range(50_000):

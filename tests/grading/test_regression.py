@@ -69,8 +69,11 @@ def test_the_exact_test_says(ups: int, downs: int, said: str, method: MethodName
     ("ups", "downs", "said"),
     [
         (0, 8, "regressed"),
+        (0, 6, "regressed"),
         (8, 0, "improved"),
         (0, 5, "inconclusive"),
+        (1, 5, "inconclusive"),
+        (5, 1, "inconclusive"),
         (3, 3, "inconclusive"),
         (0, 0, "unchanged"),
         (12, 1, "improved"),
@@ -145,6 +148,21 @@ def test_mcnemar_reads_the_pass_flags_and_needs_no_gated_name() -> None:
     assert (found.verdict, found.method) == ("regressed", "mcnemar")
 
 
+def test_mcnemar_reads_nothing_but_the_flags() -> None:
+    now, before = (
+        summary_from_json(
+            summary(*({"taskId": f"t{at}", "score": score, "passed": passed} for at in range(6)))
+        )
+        for score, passed in ((0.6, True), (0.9, False))
+    )
+
+    told: dict[MethodName, str] = {"mcnemar": "improved", "sign-test": "regressed"}
+    for method, said in told.items():
+        options = RegressionOptions(method=method)
+        found = compare_runs(now, before, baseline_run_id=BASELINE, options=options)
+        assert found.regression.verdict == said
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [
@@ -162,9 +180,19 @@ def test_r48_another_suite_or_version_is_refused(change: Json, said: str) -> Non
     )
 
 
-@pytest.mark.parametrize(("alpha", "said"), [(0.05, "inconclusive"), (0.1, "regressed")])
-def test_alpha_is_the_callers(alpha: float, said: str) -> None:
-    assert verdict(0, 5, alpha=alpha) == said
+@pytest.mark.parametrize(
+    ("alpha", "said"), [(0.05, "inconclusive"), (0.0625, "regressed"), (0.1, "regressed")]
+)
+@pytest.mark.parametrize("method", METHODS)
+def test_alpha_is_the_callers(alpha: float, said: str, method: MethodName) -> None:
+    assert verdict(0, 5, alpha=alpha, method=method) == said
+
+
+def test_an_interval_that_ends_at_0_tells_nothing() -> None:
+    for ups, downs in ((1, 5), (5, 1)):
+        (said,) = compared(*shifted(ups, downs), method="paired-bootstrap").reasons
+        assert said.text.startswith("inconclusive")
+        assert " 0 to 1)" in said.text or "-1 to 0)" in said.text
 
 
 @pytest.mark.parametrize(

@@ -158,7 +158,7 @@ def test_a_number_is_the_decimal_it_was_written_as(number: float, fraction: Frac
 
 
 def test_there_is_no_mean_of_nothing() -> None:
-    with pytest.raises(ValueError, match="mean of nothing"):
+    with pytest.raises(ValueError, match=r"^there is no mean of nothing$"):
         mean([])
 
 

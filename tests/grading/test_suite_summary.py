@@ -242,3 +242,9 @@ def test_a_pass_and_a_failure_say_their_numbers() -> None:
     assert said(["9/10"], gated) == [
         "the gating aggregate is 0.45, below the bar of 0.7 (ungated it is 0.9)"
     ]
+
+
+def test_the_first_tasks_that_were_not_measured_whole_are_named() -> None:
+    (first, *_) = said(*[["1", None]] * 6, ["1", "1"])
+
+    assert first == ("6 of 7 tasks were not measured whole: t0, t1, t2, t3, t4")

@@ -332,3 +332,17 @@ def test_every_verdict_has_a_reason(
     calls: list[Call], seen: list[Call], mode: TrajectoryMode
 ) -> None:
     assert verdict(mode, calls, seen, ("C",)).reasons
+
+
+def test_r8_a_later_call_of_the_path_needs_a_later_call_of_its_own() -> None:
+    found = verdict("in-order", ["A", "B", "B"], ["A", "B"])
+
+    assert (found.matched, found.counts.matched_count) == (False, 2)
+
+
+def test_r5f_withheld_arguments_might_match_in_another_order() -> None:
+    wanted = [("A", {"x": 1}, "exact"), "B"]
+
+    found = verdict("any-order", wanted, ["B", ("A", ABSENT)])
+
+    assert (found.matched, found.indeterminate) == (False, True)

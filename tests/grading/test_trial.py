@@ -1,6 +1,8 @@
 """One trial: score, pass, gating score, and the reasons for them."""
 
+from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import pytest
@@ -53,165 +55,176 @@ def grade(
     return grader.grade(3, evidence)
 
 
+def grading(*args: Any, **more: Any) -> Callable[[], TrialGrade]:
+    """What a row of a table grades, once its test runs."""
+    return partial(grade, *args, **more)
+
+
 def numbers(found: TrialGrade) -> Any:
     return found.score, found.passed, found.gating_score
 
 
 @pytest.mark.parametrize(
-    ("found", "score", "passed", "gating"),
+    ("graded", "score", "passed", "gating"),
     [
-        pytest.param(grade(golden(), output="ok"), 1, True, 1, id="R13 golden right"),
-        pytest.param(grade(golden(), output="no"), 0, False, 0, id="R13 golden wrong"),
+        pytest.param(grading(golden(), output="ok"), 1, True, 1, id="R13 golden right"),
+        pytest.param(grading(golden(), output="no"), 0, False, 0, id="R13 golden wrong"),
         pytest.param(
-            grade(golden(trajectory=PATH), A, output="ok"),
+            grading(golden(trajectory=PATH), A, output="ok"),
             1,
             True,
             1,
             id="R12 right on the path",
         ),
         pytest.param(
-            grade(golden(trajectory=PATH), output="ok"),
+            grading(golden(trajectory=PATH), output="ok"),
             1,
             False,
             0,
             id="R12 R27 right, off the path",
         ),
         pytest.param(
-            grade(golden(trajectory=PATH), A, F, output="ok"),
+            grading(golden(trajectory=PATH), A, F, output="ok"),
             1,
             False,
             0,
             id="R12 R27 right, forbidden tool",
         ),
         pytest.param(
-            grade(golden(trajectory=PATH), A, output="no"),
+            grading(golden(trajectory=PATH), A, output="no"),
             0,
             False,
             0,
             id="R12 wrong on the path",
         ),
-        pytest.param(grade(path_only("exact", call("s:a")), A), 1, True, 1, id="R12 path matched"),
         pytest.param(
-            grade(path_only("exact", call("s:a"))), 0, False, 0, id="R12 path not matched"
+            grading(path_only("exact", call("s:a")), A), 1, True, 1, id="R12 path matched"
         ),
-        pytest.param(grade(rubric(1), score=0.7), "7/10", True, "7/10", id="R15 rubric at the bar"),
-        pytest.param(grade(rubric(1), score=0.69), "69/100", False, "69/100", id="R15 below"),
         pytest.param(
-            grade(rubric(1, trajectory=PATH), score=0.9),
+            grading(path_only("exact", call("s:a"))), 0, False, 0, id="R12 path not matched"
+        ),
+        pytest.param(
+            grading(rubric(1), score=0.7), "7/10", True, "7/10", id="R15 rubric at the bar"
+        ),
+        pytest.param(grading(rubric(1), score=0.69), "69/100", False, "69/100", id="R15 below"),
+        pytest.param(
+            grading(rubric(1, trajectory=PATH), score=0.9),
             "9/10",
             False,
             0,
             id="R12 R27 rubric off path",
         ),
-        pytest.param(grade(golden(), score=0.9), "9/10", False, "9/10", id="R15 golden recorded"),
+        pytest.param(grading(golden(), score=0.9), "9/10", False, "9/10", id="R15 golden recorded"),
         pytest.param(
-            grade(golden(), score=0, bar="0"), 0, False, 0, id="R15 a bar of 0 passes none"
+            grading(golden(), score=0, bar="0"), 0, False, 0, id="R15 a bar of 0 passes none"
         ),
-        pytest.param(grade(golden(), outcome="failed", output="ok"), 0, False, 0, id="R17 failed"),
-        pytest.param(grade(golden(), outcome="refused"), 0, False, 0, id="R17 refused"),
-        pytest.param(grade(rubric(1), outcome="failed", score=0.9), 0, False, 0, id="R17 rubric"),
         pytest.param(
-            grade(rubric(0.9, 0.1), score=0.2, met=[True, False]),
+            grading(golden(), outcome="failed", output="ok"), 0, False, 0, id="R17 failed"
+        ),
+        pytest.param(grading(golden(), outcome="refused"), 0, False, 0, id="R17 refused"),
+        pytest.param(grading(rubric(1), outcome="failed", score=0.9), 0, False, 0, id="R17 rubric"),
+        pytest.param(
+            grading(rubric(0.9, 0.1), score=0.2, met=[True, False]),
             "9/10",
             True,
             "9/10",
             id="R14 the judgement counts, and not the score beside it",
         ),
         pytest.param(
-            grade(rubric(0.5, 1), met=[True, False]), "1/3", False, "1/3", id="R14 R32 exact"
+            grading(rubric(0.5, 1), met=[True, False]), "1/3", False, "1/3", id="R14 R32 exact"
         ),
         pytest.param(
-            grade(rubric(1), score=1, met=[]), None, False, None, id="a judgement of nothing"
+            grading(rubric(1), score=1, met=[]), None, False, None, id="a judgement of nothing"
         ),
         pytest.param(
-            grade(golden(), score=1, met=[False]), 1, True, 1, id="golden: no judgement is read"
+            grading(golden(), score=1, met=[False]), 1, True, 1, id="golden: no judgement is read"
         ),
         pytest.param(
-            grade(golden(trajectory=PATH), A, outcome="failed", output="ok"),
+            grading(golden(trajectory=PATH), A, outcome="failed", output="ok"),
             0,
             False,
             0,
             id="R17 failed on the path",
         ),
         pytest.param(
-            grade(golden(), outcome="handed-off", output="ok"), 1, True, 1, id="handed off"
+            grading(golden(), outcome="handed-off", output="ok"), 1, True, 1, id="handed off"
         ),
         pytest.param(
-            grade(golden(trajectory=PATH), A, output="ok", misses=(0,), failed_closed=True),
+            grading(golden(trajectory=PATH), A, output="ok", misses=(0,), failed_closed=True),
             0,
             False,
             0,
             id="R18 R27 a miss that failed closed",
         ),
         pytest.param(
-            grade(rubric(1), A, score=0.9, misses=(0,), failed_closed=True),
+            grading(rubric(1), A, score=0.9, misses=(0,), failed_closed=True),
             0,
             False,
             0,
             id="R18 whatever the kind",
         ),
         pytest.param(
-            grade(path_only("exact", call("s:a")), A, misses=(0,), failed_closed=True),
+            grading(path_only("exact", call("s:a")), A, misses=(0,), failed_closed=True),
             0,
             False,
             0,
             id="R18 though the path matched",
         ),
         pytest.param(
-            grade(golden(), A, output="ok", misses=(0,), fixtures={"onMiss": "live"}),
+            grading(golden(), A, output="ok", misses=(0,), fixtures={"onMiss": "live"}),
             1,
             True,
             1,
             id="R38 G9 a miss that the suite lets be answered live",
         ),
         pytest.param(
-            grade(golden(), A, output="ok", misses=(0,), fixtures={"onMiss": "fail"}),
+            grading(golden(), A, output="ok", misses=(0,), fixtures={"onMiss": "fail"}),
             0,
             False,
             0,
             id="R37 a live answer that the suite does not allow",
         ),
         pytest.param(
-            grade(golden(), A, output="ok", misses=(0,), fixtures={}),
+            grading(golden(), A, output="ok", misses=(0,), fixtures={}),
             0,
             False,
             0,
             id="R39 absent onMiss acts as fail",
         ),
         pytest.param(
-            grade(golden(), A, output="ok", misses=(0,)),
+            grading(golden(), A, output="ok", misses=(0,)),
             0,
             False,
             0,
             id="R39 no fixtures at all",
         ),
         pytest.param(
-            grade(golden(), A, output="ok", misses=(0,), fixtures={}, fixtures_serve=False),
+            grading(golden(), A, output="ok", misses=(0,), fixtures={}, fixtures_serve=False),
             1,
             True,
             1,
             id="R40 live-shadow cannot miss",
         ),
-        pytest.param(grade(golden(), output="ok", defects=(GAP,)), 1, False, 0, id="a defect"),
+        pytest.param(grading(golden(), output="ok", defects=(GAP,)), 1, False, 0, id="a defect"),
         pytest.param(
-            grade(golden(), outcome=None, output="ok", defects=(GAP,)),
+            grading(golden(), outcome=None, output="ok", defects=(GAP,)),
             1,
             False,
             0,
             id="no outcome",
         ),
         pytest.param(
-            grade(rubric(1), scored=None), None, False, None, id="no judgement: unmeasured"
+            grading(rubric(1), scored=None), None, False, None, id="no judgement: unmeasured"
         ),
         pytest.param(
-            grade(rubric(1, trajectory=PATH), scored=None),
+            grading(rubric(1, trajectory=PATH), scored=None),
             None,
             False,
             None,
             id="no judgement, off the path: still unmeasured",
         ),
         pytest.param(
-            grade(rubric(1), scored=None, outcome="failed"),
+            grading(rubric(1), scored=None, outcome="failed"),
             0,
             False,
             0,
@@ -219,7 +232,11 @@ def numbers(found: TrialGrade) -> Any:
         ),
     ],
 )
-def test_a_trial_is_worth(found: TrialGrade, score: Any, *, passed: bool, gating: Any) -> None:
+def test_a_trial_is_worth(
+    graded: Callable[[], TrialGrade], score: Any, *, passed: bool, gating: Any
+) -> None:
+    found = graded()
+
     fractions = [None if one is None else Fraction(one) for one in (score, gating)]
 
     assert numbers(found) == (fractions[0], passed, fractions[1])
@@ -243,16 +260,16 @@ def test_only_the_targets_calls_are_on_its_path() -> None:
 
 
 @pytest.mark.parametrize(
-    ("found", "said"),
+    ("graded", "said"),
     [
         pytest.param(
-            grade(golden(), output="ok"), ["the output is as expected (exact)"], id="right"
+            grading(golden(), output="ok"), ["the output is as expected (exact)"], id="right"
         ),
         pytest.param(
-            grade(golden(), output="no"), ['the output is "no", expected "ok"'], id="wrong"
+            grading(golden(), output="no"), ['the output is "no", expected "ok"'], id="wrong"
         ),
         pytest.param(
-            grade(golden(trajectory=PATH), F, output="ok"),
+            grading(golden(trajectory=PATH), F, output="ok"),
             [
                 "step 1 called s:f, which is forbidden",
                 "expected call 1 (s:a) was not made",
@@ -261,17 +278,17 @@ def test_only_the_targets_calls_are_on_its_path() -> None:
             id="good answer, bad path",
         ),
         pytest.param(
-            grade(golden(), outcome="failed", failure="exit code 3\n"),
+            grading(golden(), outcome="failed", failure="exit code 3\n"),
             ["the agent failed: exit code 3\\n", "an agent that failed scores 0"],
             id="crashed",
         ),
         pytest.param(
-            grade(golden(), outcome="refused"),
+            grading(golden(), outcome="refused"),
             ["the agent refused", "an agent that failed scores 0"],
             id="refused",
         ),
         pytest.param(
-            grade(golden(), A, misses=(0,), failed_closed=True),
+            grading(golden(), A, misses=(0,), failed_closed=True),
             [
                 "call 1 of the trial (s:a) was answered by no fixture",
                 "a fixture miss makes the score 0",
@@ -279,7 +296,7 @@ def test_only_the_targets_calls_are_on_its_path() -> None:
             id="missed",
         ),
         pytest.param(
-            grade(path_only("exact", call("s:a")), A),
+            grading(path_only("exact", call("s:a")), A),
             [
                 "exactly the expected calls were made, in order: 1 of 1",
                 "the path matched: the score is 1",
@@ -287,7 +304,7 @@ def test_only_the_targets_calls_are_on_its_path() -> None:
             id="path",
         ),
         pytest.param(
-            grade(path_only("exact", call("s:a"))),
+            grading(path_only("exact", call("s:a"))),
             [
                 "0 calls were made, 1 expected: expected call 1 (s:a) was not made",
                 "the path did not match: the score is 0",
@@ -295,17 +312,17 @@ def test_only_the_targets_calls_are_on_its_path() -> None:
             id="no path",
         ),
         pytest.param(
-            grade(rubric(1), score=0.75),
+            grading(rubric(1), score=0.75),
             ["the recorded score, 0.75, meets the bar"],
             id="judged",
         ),
         pytest.param(
-            grade(rubric(1), score=0.5),
+            grading(rubric(1), score=0.5),
             ["the recorded score, 0.5, is below the bar of 0.7"],
             id="judged low",
         ),
         pytest.param(
-            grade(rubric(0.25, 0.75), met=[False, True]),
+            grading(rubric(0.25, 0.75), met=[False, True]),
             [
                 "the judge found 1 of 2 criteria met; the score, 0.75, meets the bar; not met:"
                 ' criterion 1, "criterion 0" (weight 0.25)'
@@ -313,7 +330,7 @@ def test_only_the_targets_calls_are_on_its_path() -> None:
             id="R14 a judgement",
         ),
         pytest.param(
-            grade(rubric(1, 1, 1), met=[True, False, False]),
+            grading(rubric(1, 1, 1), met=[True, False, False]),
             [
                 "the judge found 1 of 3 criteria met; the score, 0.333333, is below the bar of 0.7;"
                 ' not met: criterion 2, "criterion 1" (weight 1);'
@@ -322,34 +339,34 @@ def test_only_the_targets_calls_are_on_its_path() -> None:
             id="R14 a judgement that is not enough",
         ),
         pytest.param(
-            grade(rubric(1), met=[True]),
+            grading(rubric(1), met=[True]),
             ["the judge found 1 of 1 criteria met; the score, 1, meets the bar"],
             id="R14 all met",
         ),
         pytest.param(
-            grade(rubric(1, 1), met=[True]),
+            grading(rubric(1, 1), met=[True]),
             ["the recorded judgement is none of a rubric of 2 criteria"],
             id="a judgement of another rubric",
         ),
         pytest.param(
-            grade(golden(), score=0.9),
+            grading(golden(), score=0.9),
             ["the recorded score, 0.9, is below the bar of 1"],
             id="golden, recorded",
         ),
         pytest.param(
-            grade(rubric(1), scored=None),
+            grading(rubric(1), scored=None),
             ["no score of the output was recorded"],
             id="unjudged",
         ),
         pytest.param(
-            grade(golden(), output="ok", defects=(GAP,)),
+            grading(golden(), output="ok", defects=(GAP,)),
             ["event 3 is missing from the log", "the output is as expected (exact)"],
             id="defect",
         ),
     ],
 )
-def test_a_trial_says_why(found: TrialGrade, said: list[str]) -> None:
-    assert told.texts(found.reasons) == said
+def test_a_trial_says_why(graded: Callable[[], TrialGrade], said: list[str]) -> None:
+    assert told.texts(graded().reasons) == said
 
 
 def test_only_the_first_misses_are_named() -> None:

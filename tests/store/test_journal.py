@@ -4,6 +4,7 @@ import random
 import signal
 import stat
 import subprocess
+import sys
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 from sidecar.errors import JournalError
 from sidecar.store.ids import process_start
 from sidecar.store.journal import Journal
+from tests import paths
 from tests.store.processes import WAIT_SECONDS, python, writer
 from tests.store.samples import NOON_TEXT, OTHER_RUN, RUN, answered, call, open_journal, record
 
@@ -204,22 +206,17 @@ def test_c11_a_killed_writer_loses_nothing_that_was_written(
 def test_a_process_killed_while_it_makes_the_journal_leaves_one_that_can_be_made(
     tmp_path: Path,
 ) -> None:
-    chance = random.Random(7)
-    for attempt in range(8):
-        path = tmp_path / str(attempt) / ".sidecar" / "journal.db"
-        with writer(path, RUN, "1") as process:
-            assert process.stdout
-            process.stdout.readline()
-            try:
-                process.wait(timeout=chance.random() * 0.5)
-            except subprocess.TimeoutExpired:
-                process.kill()
-            process.communicate(timeout=WAIT_SECONDS)
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.store.dying", str(tmp_path)],
+        capture_output=True,
+        text=True,
+        timeout=WAIT_SECONDS,
+        check=False,
+        cwd=paths.ROOT,
+    )
 
-        journal = open_journal(tmp_path / str(attempt))
-        journal.start_run(OTHER_RUN, mode="record")
-        assert journal.connection.rows("PRAGMA integrity_check") == [("ok",)]
-        journal.close()
+    assert (done.returncode, done.stderr) == (0, "")
+    assert int(done.stdout) > 20  # each step of the making was met
 
 
 def _assert_whole(journal: Journal, rows: list[int]) -> None:
