@@ -1,8 +1,9 @@
 """The cassette file: UTF-8, one JSON object a line, a newline after each.
 
 First line: `{"cassette":1,"run":...,"servers":{...},"complete":true}`. Then a line an
-interaction: `server`, `request`, `response`, `argsMatch` (only where not `exact`),
-`during`, `after` (each only where something came). An item of `during` and `after` is
+interaction: `server`, `request`, `response`, `httpStatus` (only where it is not the one that
+the protocol prescribes), `argsMatch` (only where not `exact`), `during`, `after` (each only
+where something came). An item of `during` and `after` is
 `{"notification":{"method","params"}}`, `{"request":{"method","params"},"response":...}`,
 or, where the client took the request back, `{"cancelled":true}`.
 
@@ -20,6 +21,7 @@ from sidecar.errors import CassetteError
 from sidecar.wire.json_text import NotJsonError, dump, elements, members, parse
 
 VERSION = 1
+_STATUS_DIGITS = 3
 _CONFLICT_MARKS = (b"<<<<<<<", b"=======", b">>>>>>>")
 _ARGS_MATCHES: tuple[ArgsMatch, ...] = ("exact", "subset", "ignore")
 
@@ -75,6 +77,8 @@ def interaction_line(interaction: Interaction) -> str:
         f'"request":{request}',
         f'"response":{_response_text(interaction.response)}',
     ]
+    if interaction.http_status is not None:
+        parts.append(f'"httpStatus":{interaction.http_status}')
     if interaction.args_match != "exact":
         parts.append(f'"argsMatch":"{interaction.args_match}"')
     during = passages_text(interaction.during, cancelled=interaction.cancelled)
@@ -255,7 +259,16 @@ def read_interaction(found: dict[str, str]) -> Interaction:
         during,
         after,
         cancelled,
+        _http_status(found.get("httpStatus")),
     )
+
+
+def _http_status(text: str | None) -> int | None:
+    if text is None:
+        return None
+    if not (text.isdigit() and len(text) == _STATUS_DIGITS):
+        raise NotJsonError("`httpStatus` is no HTTP status")
+    return int(text)
 
 
 def _args_match(found: dict[str, str]) -> ArgsMatch:

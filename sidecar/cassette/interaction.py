@@ -52,6 +52,8 @@ class Interaction(NamedTuple):
         during: What the server sent between request and answer, in order.
         after: What the server sent between the answer and the next request, in order.
         cancelled: Whether the client took the request back.
+        http_status: The HTTP status that carried the answer, or came in place of one; None
+            over stdio, and where it is the one that the protocol prescribes for it.
     """
 
     server: str
@@ -62,6 +64,7 @@ class Interaction(NamedTuple):
     during: tuple[Passage, ...] = ()
     after: tuple[Passage, ...] = ()
     cancelled: bool = False
+    http_status: int | None = None
 
     @property
     def is_tool_call(self) -> bool:

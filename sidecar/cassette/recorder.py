@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Hashable
 from typing import Protocol
 
 from sidecar.cassette.facts import Fact, Finished, Noted, Opened
@@ -38,6 +39,8 @@ class _Open:
         "call",
         "cancelled",
         "during",
+        "exchange",
+        "http_status",
         "id",
         "number",
         "response",
@@ -46,11 +49,13 @@ class _Open:
         "token",
     )
 
-    def __init__(self, number: int, ident: str, seed: Interaction, call: int | None) -> None:
+    def __init__(self, number: int, message: Message, seed: Interaction, call: int | None) -> None:
         self.number = number
-        self.id = ident
+        self.id = message.id or "null"
         self.seed = seed
         self.call = call
+        self.exchange: Hashable = None
+        self.http_status: int | None = None
         self.token: IdKey = None
         self.during: list[Passage] = []
         self.after: list[Passage] = []
@@ -64,6 +69,7 @@ class _Open:
             during=tuple(self.during),
             after=tuple(self.after),
             cancelled=self.cancelled and self.response is None,
+            http_status=self.http_status,
         )
 
 
@@ -75,6 +81,9 @@ class Recorder:
     progress token it carries, else to the newest open request, else to the last one that
     was settled: `after` its answer, or `during` it where it was cancelled or is a listen;
     before any request, to the first.
+
+    Over HTTP each request comes with an exchange of its own, which its answer and what is
+    said on the way to it share: that is stronger than ids, which clients use twice (J05).
     """
 
     def __init__(self, server: str, masks: Masks) -> None:
@@ -99,23 +108,52 @@ class Recorder:
             held.id for held in self._order if not held.cancelled and held.seed.method != LISTEN
         )
 
-    def from_client(self, message: Message) -> list[Fact]:
-        """Take what the client said."""
+    def from_client(self, message: Message, exchange: Hashable = None) -> list[Fact]:
+        """Take what the client said.
+
+        Args:
+            message: A message of its.
+            exchange: Names the HTTP request that carried it; None over stdio.
+        """
         if message.kind == "request":
-            return [self._opened(message)]
+            return [self._opened(message, exchange)]
         if message.kind == "response":
             return self._replied(message)
         if message.method == CANCELLED:
             return self._cancelled(message)
         return []
 
-    def from_server(self, message: Message) -> list[Fact]:
-        """Take what the server said."""
+    def from_server(
+        self, message: Message, exchange: Hashable = None, *, http_status: int | None = None
+    ) -> list[Fact]:
+        """Take what the server said.
+
+        Args:
+            message: A message of its.
+            exchange: Names the HTTP request on whose response it came; None over stdio,
+                and on a stream that belongs to no request.
+            http_status: Of that response, where it is not the one that is prescribed for
+                such an answer (`sidecar.wire.http_status`).
+        """
         if message.kind == "response":
-            return self._answered(message)
+            return self._answered(message, exchange, http_status)
         if message.kind in ("request", "notification"):
-            return self._passed(message)
+            return self._passed(message, exchange)
         return []
+
+    def gave_up(self, exchange: Hashable, *, http_status: int | None = None) -> list[Fact]:
+        """Take the end of an exchange: what is open of it will not be answered any more.
+
+        Args:
+            exchange: As in `from_client`.
+            http_status: Of the response that had no answer, if there was a response.
+        """
+        facts: list[Fact] = []
+        for held in [held for held in self._order if held.exchange == exchange]:
+            self._close(held)
+            held.http_status = http_status
+            facts.append(Finished(held.number, held.interaction(), more_rounds=False))
+        return facts
 
     def ended(self) -> list[Fact]:
         """Take the end of the session: what is open stays without an answer."""
@@ -125,11 +163,12 @@ class Recorder:
         self._order, self._open = [], {}
         return facts
 
-    def _opened(self, message: Message) -> Opened:
+    def _opened(self, message: Message, exchange: Hashable) -> Opened:
         params = None if message.params is None else self._kept_params(message.params)
         seed = Interaction(self._server, message.method or "", params, None)
         call = self._rounds.call_of(params) if message.method == TOOLS_CALL else None
-        held = _Open(self._count, message.id or "null", seed, call)
+        held = _Open(self._count, message, seed, call)
+        held.exchange = exchange
         self._count += 1
         held.token = id_key(progress_token(message.params))
         held.during, self._early = self._early, []
@@ -139,22 +178,31 @@ class Recorder:
             self._subscriptions.opened(held.id)
         return Opened(held.number, held.interaction(), call)
 
-    def _answered(self, message: Message) -> list[Fact]:
+    def _answered(
+        self, message: Message, exchange: Hashable, http_status: int | None
+    ) -> list[Fact]:
         waiting = self._open.get(id_key(message.id))
         if not waiting:
             return []
+        own = (held for held in waiting if exchange is not None and held.exchange == exchange)
         # A cancelled request is not answered, unless no other has its id.
-        held = next((held for held in waiting if not held.cancelled), waiting[0])
-        waiting.remove(held)
-        if not waiting:
-            del self._open[id_key(message.id)]
-        self._order.remove(held)
+        oldest = next((held for held in waiting if not held.cancelled), waiting[0])
+        held = next(own, oldest)
+        self._close(held)
         self._last = held
         held.response = self._response(message)
+        held.http_status = http_status
         if held.seed.method == LISTEN:
             text = self._subscriptions.recorded(held.response.text)
             held.response = held.response._replace(text=text)
         return [Finished(held.number, held.interaction(), self._goes_on(held))]
+
+    def _close(self, held: _Open) -> None:
+        waiting = self._open[id_key(held.id)]
+        waiting.remove(held)
+        if not waiting:
+            del self._open[id_key(held.id)]
+        self._order.remove(held)
 
     def _response(self, message: Message) -> Response:
         if message.error is not None:
@@ -182,8 +230,8 @@ class Recorder:
         held.settled = True
         self._last = held
 
-    def _passed(self, message: Message) -> list[Fact]:
-        held = self._owner(message)
+    def _passed(self, message: Message, exchange: Hashable) -> list[Fact]:
+        held = self._owner(message, exchange)
         passage = Passage(
             message.method or "", self._passage_params(message), message.id is not None
         )
@@ -203,7 +251,10 @@ class Recorder:
             return self._early
         return held.during if held.response is None else held.after
 
-    def _owner(self, message: Message) -> _Open | None:
+    def _owner(self, message: Message, exchange: Hashable) -> _Open | None:
+        if exchange is not None:
+            own = (held for held in self._order if held.exchange == exchange)
+            return next(own, self._last)
         if message.method == PROGRESS:
             token = id_key(members_of(message.params).get("progressToken"))
             named = (held for held in self._order if token is not None and held.token == token)

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Sequence
 
 from sidecar.cassette.recorder import Recorder
-from sidecar.proxy.child import Child
+from sidecar.proxy.link import Link
 from sidecar.proxy.options import ProxyOptions
 from sidecar.proxy.streams import read_batches, say, tell
 from sidecar.proxy.wiring import Wiring
@@ -48,7 +48,7 @@ class LiveServer:
         self._lock = threading.Lock()  # of the recorder, and of the order of its facts
         self._settled = threading.Condition(self._lock)
         self._on_end = on_end
-        self._child: Child | None = None
+        self._link: Link | None = None
         self._threads: list[threading.Thread] = []
         self._hidden: dict[tuple[str, str] | None, Callable[[], None]] = {}
         self._exit_code: int | None = None
@@ -58,7 +58,7 @@ class LiveServer:
     def start(self) -> None:
         """Start the server; if that fails, `failure` says why and `send` answers with it."""
         try:
-            self._child = Child(self._options.command)
+            self._link = _connected(self._options)
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else str(error)
             self.failure = f"{self._named} could not be started: {reason}"
@@ -66,7 +66,7 @@ class LiveServer:
             say(f"{self.failure}; check the command {self._options.command[0]!r}")
             self._on_end()
             return
-        for work in (self._relay, self._child.relay_stderr):
+        for work in (self._relay, self._link.relay_stderr):
             self._threads.append(threading.Thread(target=work, daemon=True))
         for thread in reversed(self._threads):  # the relay, at its end, joins the other
             thread.start()
@@ -96,7 +96,7 @@ class LiveServer:
             messages: What it says, if it was read already.
             missed: Why it goes to the live server though a recording is replayed.
         """
-        stdin = self._child.stdin if self._child is not None and self.failure is None else None
+        stdin = self._link.stdin if self._link is not None and self.failure is None else None
         with self._lock:
             sent = stdin.begin(line) if stdin is not None else 0
             for message in messages or read_line(line) or ():
@@ -109,8 +109,8 @@ class LiveServer:
     def send_hidden(self, line: bytes, ident: str | None, then: Callable[[], None]) -> None:
         """Send a message whose answer the client must not see; `then` runs after it."""
         self._hidden[id_key(ident)] = then
-        if self._child is not None:
-            self._child.stdin.send(line)
+        if self._link is not None:
+            self._link.stdin.send(line)
 
     def _refuse(self, line: Oversized) -> None:
         """Answer a message of the client's that is over the ceiling, to whoever waits."""
@@ -121,8 +121,8 @@ class LiveServer:
             self._client.send(answer)
 
     def _answer_server(self, line: Oversized, answer: bytes) -> None:
-        if self._child is not None and id_of_oversized(line) is not None:
-            self._child.stdin.send(answer)
+        if self._link is not None and id_of_oversized(line) is not None:
+            self._link.stdin.send(answer)
 
     def drained(self, seconds: float) -> bool:
         """Wait for the answers that the client still waits for; tell whether none is open."""
@@ -136,9 +136,9 @@ class LiveServer:
     def finish(self, *, patient: bool) -> int:
         """End the server and all that it started; return its exit code."""
         grace = self._options.grace_seconds
-        if self._child is None:
+        if self._link is None:
             return 0 if self._exit_code is None else self._exit_code
-        code = self._child.stop(grace, patient=patient)
+        code = self._link.stop(grace, patient=patient)
         # What the server has said is still on its way to a client that reads slowly.
         self._threads[0].join(max(grace, self._options.drain_seconds) if patient else grace)
         self._threads[1].join(grace)
@@ -148,17 +148,17 @@ class LiveServer:
         return code
 
     def _relay(self) -> None:
-        child = self._child
-        assert child is not None
+        link = self._link
+        assert link is not None
         try:
-            for batch in read_batches(child.stdout, self._options.max_message_bytes):
+            for batch in read_batches(link.stdout, self._options.max_message_bytes):
                 # What came together is written together, and goes on together.
                 passed = [line for line in map(self._noted, batch) if line]
                 self._tape.flush()
                 if passed:
                     self._client.send(passed[0] if len(passed) == 1 else b"".join(passed))
         finally:
-            self._ended(child)
+            self._ended(link)
 
     def _noted(self, line: bytes | Oversized) -> bytes | None:
         """Note what the server said; return what goes to the client, if anything does."""
@@ -198,10 +198,10 @@ class LiveServer:
         self._note(read_line(answer) or [])
         return answer
 
-    def _ended(self, child: Child) -> None:
-        code = child.wait(_ENDING_SECONDS)
+    def _ended(self, link: Link) -> None:
+        code = link.wait(_ENDING_SECONDS)
         self._threads[1].join(_ENDING_SECONDS)
-        words = child.last_words()
+        words = link.last_words()
         how = "closed its output" if code is None else f"exited with code {code}"
         tail = f"; its last words: {words}" if words else ""
         with self._lock:
@@ -218,6 +218,17 @@ class LiveServer:
         self._tape.flush()
         for ident in waiting:
             self._client.send(failure(ident, CONNECTION_CLOSED, self.failure or "server ended"))
+
+
+def _connected(options: ProxyOptions) -> Link:
+    """Start the server, or get ready to reach it."""
+    if options.url is None:
+        from sidecar.proxy.child import Child  # noqa: PLC0415  # only one of the two is used
+
+        return Child(options.command)
+    from sidecar.proxy.http.remote import Remote  # noqa: PLC0415  # aiohttp takes half a second
+
+    return Remote(options)
 
 
 def _noise(line: bytes, server: str) -> None:

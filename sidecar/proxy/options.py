@@ -8,6 +8,8 @@ from sidecar.wire.framing import MAX_MESSAGE_BYTES
 
 Mode: TypeAlias = Literal["record", "replay", "auto", "passthrough"]
 OnMiss: TypeAlias = Literal["fail", "live"]
+Transport: TypeAlias = Literal["http", "sse"]
+"""How a server at a URL speaks: Streamable HTTP, or the older HTTP with SSE (2024-11-05)."""
 
 MODES: tuple[Mode, ...] = ("record", "replay", "auto", "passthrough")
 
@@ -22,6 +24,9 @@ class ProxyOptions(NamedTuple):
         cassette: The file's path; None where only the journal is written.
         journal: The journal's path.
         run: The run's id.
+        url: Of a live server that is reached over HTTP, in place of a command.
+        headers: For each request to it, names and values; the values are secrets.
+        transport: How it speaks; None tries Streamable HTTP first, as the protocol says.
         agent_id: Of the events; None takes the client's own name.
         on_miss: In `replay`, whether a miss fails or goes to the live server.
         overwrite: Whether another run's cassette may be replaced.
@@ -36,6 +41,9 @@ class ProxyOptions(NamedTuple):
     cassette: str | None
     journal: str
     run: str
+    url: str | None = None
+    headers: tuple[tuple[str, str], ...] = ()
+    transport: Transport | None = None
     agent_id: str | None = None
     on_miss: OnMiss = "fail"
     overwrite: bool = False

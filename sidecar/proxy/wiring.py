@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from sidecar.cassette.recorder import Masks
 from sidecar.proxy.options import ProxyOptions
-from sidecar.proxy.streams import Outlet
 from sidecar.proxy.tape import Tape
+
+
+class ClientStream(Protocol):
+    """Where messages for the client go, from any thread; stdio's is an `Outlet`."""
+
+    @property
+    def closed(self) -> bool:
+        """Whether the client is gone: what is sent then is dropped."""
+
+    def send(self, data: bytes) -> bool:
+        """Send whole lines, at once or in time; tell whether there is a client for them."""
 
 
 class Wiring(NamedTuple):
@@ -21,6 +31,6 @@ class Wiring(NamedTuple):
     """
 
     options: ProxyOptions
-    client: Outlet
+    client: ClientStream
     tape: Tape
     masks: Masks

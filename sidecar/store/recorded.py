@@ -13,7 +13,7 @@ from sidecar.store.connection import Connection, Row
 _INTERACTIONS = (
     "SELECT id, state, missed, entry, replayed, call_id, started_at,"
     " (finished_ns - arrived_ns + 500000) / 1000000,"
-    " server, method, params, result, error, cancelled"
+    " server, method, params, result, error, cancelled, http_status"
     " FROM interactions WHERE run_id = ? ORDER BY arrived_ns, id"
 )
 _PASSAGES = (
@@ -63,7 +63,7 @@ def of_run(connection: Connection, run_id: str) -> list[Recorded]:
 
 def _recorded(row: Row, passages: dict[str, list[Passage]]) -> Recorded:
     number, state, missed, entry, replayed, call, started, duration = row[:8]
-    server, method, params, result, error, cancelled = row[8:]
+    server, method, params, result, error, cancelled, http_status = row[8:]
     interaction = Interaction(
         server,
         method,
@@ -72,6 +72,7 @@ def _recorded(row: Row, passages: dict[str, list[Passage]]) -> Recorded:
         during=tuple(passages.get("during", ())),
         after=tuple(passages.get("after", ())),
         cancelled=bool(cancelled) and result is None and error is None,
+        http_status=http_status,
     )
     return Recorded(
         number, state, missed, entry, bool(replayed), call, started, duration, interaction

@@ -119,6 +119,7 @@ def _make_interactions(database: Database) -> None:
             "params": str,
             "result": str,
             "error": str,
+            "http_status": int,
         },
         pk="id",
         not_null=["run_id", "session_id", "server", "method", "state", "arrived_ns"],

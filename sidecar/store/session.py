@@ -17,12 +17,13 @@ _FINISH_SESSION = "UPDATE sessions SET state = ?, exit_code = ?, ended_at = ? WH
 _ADD = (
     "INSERT INTO interactions (run_id, session_id, server, method, tool, state, is_error,"
     " error_code, missed, entry, call_id, more_rounds, replayed, cancelled, started_at,"
-    " arrived_ns, finished_ns, params, result, error)"
-    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    " arrived_ns, finished_ns, params, result, error, http_status)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 _FINISH = (
     "UPDATE interactions SET state = ?, is_error = ?, error_code = ?, missed = ?,"
-    " more_rounds = ?, cancelled = ?, finished_ns = ?, result = ?, error = ? WHERE id = ?"
+    " more_rounds = ?, cancelled = ?, finished_ns = ?, result = ?, error = ?,"
+    " http_status = ? WHERE id = ?"
 )
 _CANCEL = "UPDATE interactions SET cancelled = 1 WHERE id = ?"
 _PASSAGE = "INSERT OR REPLACE INTO passages VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
@@ -134,6 +135,7 @@ class Session:
             seen.params,
             result,
             error,
+            seen.http_status,
         )
         if not seen.during and not seen.after:
             row = self._connection.write(_ADD, values).lastrowid
@@ -155,9 +157,9 @@ class Session:
         result, error = _texts(seen.response)
         failed, goes_on = int(seen.is_error), int(kept.more_rounds)
         state = (kept.state, failed, kept.error_code, kept.missed, goes_on)
-        values = (*state, int(seen.cancelled), kept.finished_ns, result, error, row)
+        values = (*state, int(seen.cancelled), kept.finished_ns, result, error)
         with self._connection.transaction():
-            self._connection.run(_FINISH, values)
+            self._connection.run(_FINISH, (*values, seen.http_status, row))
             self._write_passages(row, seen)
 
     def note(self, row: int, interaction: Interaction) -> None:

@@ -25,6 +25,7 @@ from sidecar.wire.json_text import (
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
 METHOD_NOT_FOUND = -32601
+INVALID_PARAMS = -32602
 CONNECTION_CLOSED = -32000
 MESSAGE_TOO_LARGE = -32011
 """Ours, from the range that the protocol leaves to implementations."""

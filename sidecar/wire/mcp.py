@@ -26,6 +26,10 @@ PROGRESS = "notifications/progress"
 HANDSHAKE_VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 MODERN_VERSION = "2026-07-28"
 
+HEADER_MISMATCH = -32020
+MISSING_CAPABILITY = -32021
+UNSUPPORTED_VERSION = -32022
+
 _ERROR = re.compile(r'"isError"[ \t\r\n]*:[ \t\r\n]*true')
 
 META_VERSION = "io.modelcontextprotocol/protocolVersion"

@@ -82,14 +82,21 @@ class Recording:
         self.facts: list[Fact] = []
         self._kept: dict[int, Interaction] = {}
 
-    def client(self, *said: Said) -> Recording:
+    def client(self, *said: Said, exchange: object = None) -> Recording:
         for one in said:
-            self._keep(self.recorder.from_client(message(one)))
+            self._keep(self.recorder.from_client(message(one), exchange))
         return self
 
-    def server(self, *said: Said) -> Recording:
+    def server(
+        self, *said: Said, exchange: object = None, http_status: int | None = None
+    ) -> Recording:
         for one in said:
-            self._keep(self.recorder.from_server(message(one)))
+            facts = self.recorder.from_server(message(one), exchange, http_status=http_status)
+            self._keep(facts)
+        return self
+
+    def gave_up(self, exchange: object, http_status: int | None = None) -> Recording:
+        self._keep(self.recorder.gave_up(exchange, http_status=http_status))
         return self
 
     def ended(self) -> Recording:

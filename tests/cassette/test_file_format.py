@@ -332,6 +332,23 @@ def test_a_broken_cassette_is_refused_with_file_and_line(
     assert error.hint == ("record it again, or restore it" if place == "c.jsonl" else LEFT)
 
 
+def test_an_http_status_that_says_something_is_kept() -> None:
+    odd = call("echo", result="late")._replace(http_status=500)
+
+    line = interaction_line(odd)
+
+    assert line.endswith('"httpStatus":500}\n')
+    assert one(line) == odd
+
+
+@pytest.mark.parametrize("text", ['"500"', "5", "1e2", "5000", "null"])
+def test_an_http_status_that_is_none_is_refused(text: str) -> None:
+    error = refused(HEADER + LINE.replace('"request"', f'"httpStatus":{text},"request"') + OTHER)
+
+    assert error.place == "c.jsonl:2"
+    assert error.problem == "`httpStatus` is no HTTP status"
+
+
 @pytest.mark.parametrize("version", ["2", "10", "7" * 5000], ids=["2", "10", "5,000 digits"])
 def test_a_newer_format_is_refused_with_the_way_out(version: str) -> None:
     error = refused(f'{{"cassette":{version},"servers":{{}}}}\n')

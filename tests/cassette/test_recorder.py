@@ -134,6 +134,50 @@ def test_j05_an_id_in_flight_twice_is_paired_in_order() -> None:
     )
 
 
+def test_j05_over_http_an_answer_belongs_to_the_request_of_its_exchange() -> None:
+    recording = Recording()
+    recording.client(calls(1, "slow"), exchange="A").client(calls(1, "fast"), exchange="B")
+    recording.server(tells(CHANGED), answers(1, "second"), exchange="B")
+    recording.server(answers(1, "first"), exchange="A")
+
+    assert recording.interactions == (
+        call("slow", result="first"),
+        call("fast", result="second", during=(notice(CHANGED),)),
+    )
+
+
+def test_h10_an_answer_on_a_stream_of_no_request_goes_to_the_one_that_waits_for_it() -> None:
+    recording = Recording()
+    recording.client(calls(1, "cut"), exchange="A").client(calls(2, "whole"), exchange="B")
+    recording.server(tells(CHANGED), answers(2, "second"), exchange="B")
+    recording.server(answers(1, "first"), exchange="a later stream")
+    recording.server(answers(1, "first"), exchange="delivered again")
+
+    assert [item.response for item in recording.interactions] == [
+        call("cut", result="first").response,
+        call("whole", result="second").response,
+    ]
+
+
+def test_h06_an_exchange_that_ends_without_an_answer_leaves_its_requests_unanswered() -> None:
+    recording = Recording()
+    recording.client(calls(1, "one"), exchange="A").client(calls(1, "two"), exchange="B")
+    recording.gave_up("A", http_status=502).server(answers(1, "done"), exchange="B")
+
+    assert recording.interactions == (
+        call("one")._replace(response=None, http_status=502),
+        call("two", result="done"),
+    )
+    assert recording.recorder.pending == ()
+
+
+def test_the_http_status_of_an_answer_is_kept() -> None:
+    recording = Recording().client(calls(1, "one"), exchange="A")
+    recording.server(answers(1, "late"), exchange="A", http_status=500)
+
+    assert [item.http_status for item in recording.interactions] == [500]
+
+
 def test_j05_an_id_used_again_is_another_request() -> None:
     recording = Recording()
     for tool in ("one", "two"):

@@ -492,7 +492,7 @@ def test_s17_the_end_waits_for_a_client_that_reads_slowly(tmp_path: Path) -> Non
         with ThreadPoolExecutor() as work:
             work.submit(live.take, [line]).result(WAIT_SECONDS)
             ending = work.submit(live.finish, patient=True)
-            child = live._child
+            child = live._link
             assert child is not None
             until(lambda: child.exit_code() is not None)
             with pytest.raises(TimeoutError):

@@ -259,6 +259,18 @@ def test_a_write_that_failed_can_be_tried_again(journal: Journal) -> None:
     assert journal.connection.rows("SELECT agent_id, state FROM sessions") == [(None, "ended")]
 
 
+def test_the_http_status_of_an_answer_is_read_back(journal: Journal) -> None:
+    session = started(journal)
+    at_once = answered(call())._replace(http_status=500)
+    late = answered(call())._replace(http_status=502)
+    record(session, at_once)
+    row = opened(session, call())
+    finished(session, row, late)
+
+    found = recorded.of_run(journal.connection, RUN)
+    assert [item.interaction.http_status for item in found] == [500, 502]
+
+
 def test_a_session_says_how_it_ended(journal: Journal) -> None:
     started(journal).close(exit_code=0)
     started(journal).close(exit_code=None, state="failed")

@@ -1,0 +1,44 @@
+"""What a live server is to those who speak with it: lines there, lines back, an end."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+
+class Inlet(Protocol):
+    """Where lines for the server go."""
+
+    def begin(self, data: bytes) -> int:
+        """Write what goes out at once of a line, and tell how much; never waits."""
+
+    def send(self, data: bytes) -> bool:
+        """Write all of it, waiting where it must; tell whether it went out."""
+
+
+class Link(Protocol):
+    """A running server: a process of ours, or one at a URL."""
+
+    @property
+    def stdin(self) -> Inlet:
+        """What goes to it."""
+
+    @property
+    def stdout(self) -> int:
+        """The descriptor that its lines come from; at its end the server is gone."""
+
+    def relay_stderr(self) -> None:
+        """Pass on what it says besides, until it ends. Blocks."""
+
+    def last_words(self) -> str:
+        """The last that it said besides, as text; empty if nothing."""
+
+    def wait(self, seconds: float) -> int | None:
+        """Wait for its end, at most so long; return its exit code, None while it runs."""
+
+    def stop(self, grace_seconds: float, *, patient: bool = True) -> int:
+        """End it and all that it started; return its exit code.
+
+        Args:
+            grace_seconds: Waited at each step.
+            patient: Whether it may end by itself once it gets no more lines.
+        """
