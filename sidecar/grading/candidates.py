@@ -1,7 +1,7 @@
 """Which observed calls may answer which expected ones (RFC 0244 §A, R4, R5).
 
 Found through an index, so that a thousand expected calls meet a thousand observed ones
-without a million comparisons; `matches` has the last word on each pair that is compared.
+without a million comparisons.
 """
 
 from __future__ import annotations
@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
-from sidecar.cassette.arguments import ABSENT, Absent, ArgsMatch, canonical, matches
+from sidecar.cassette.arguments import ABSENT, Absent, ArgsMatch, canonical
 from sidecar.cassette.placeholders import MARK, unify
-from sidecar.grading.matching import bits
 from sidecar.suite.model import ExpectedCall
 from sidecar.wire.json_text import JsonValue, NotJsonError
 
@@ -148,18 +147,15 @@ class CallIndex:
         return self._unreadable[tool]
 
     def _sure(self, call: Compiled) -> int:
+        """Find the calls that have all the keys: that is what `matches` means (R5).
+
+        Of exact arguments there is one, their canonical text; of a subset one a key path.
+        """
         filed = self._file(call.tool, call.matching)
         mask = -1
         for key in call.keys:
             mask &= filed.get(key, 0)
-        # Of exact arguments the key is their canonical text, which is what equality means.
-        # For a subset the index only narrows down: `matches` has the last word.
-        if call.matching == "exact":
-            return mask
-        arguments = call.arguments
-        return _mask(
-            place for place in bits(mask) if matches("subset", arguments, self.inputs(place))
-        )
+        return mask
 
     def _file(self, tool: str, matching: ArgsMatch) -> dict[Key, int]:
         """File a tool's calls under their keys, at the first look."""

@@ -41,7 +41,7 @@ class LogDifference(NamedTuple):
 
 def trial_differences(scored: EvalScored, grade: TrialGrade) -> Iterator[LogDifference]:
     """Compare what a log says of a trial with its grade."""
-    place = f"task {grade.task_id}, trial {grade.trial_index}"
+    place = f"task {grade.task_id}, trial {grade.trial_index + 1}"
     if grade.score is not None and not _same_number(scored.score, float(grade.score)):
         yield _difference(place, "score", scored.score, float(grade.score))
     if scored.passed != grade.passed:

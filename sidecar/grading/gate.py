@@ -1,4 +1,4 @@
-"""The promotion gate: may this agent go on, by the evidence of an eval (RFC 0082, spec section 5).
+"""The promotion gate: may this agent go on, by the evidence of an eval (RFC 0082).
 
 The gate is closed unless everything speaks for opening it. It reads the gated aggregate:
 the RFC's own words read the ungated one, and would let through what RFC 0246 stops.

@@ -1,6 +1,6 @@
 """The grade of an eval run: a pure function of its suite and its event log.
 
-Anyone who has the two can compute it again and get the same (design.md, invariant 7).
+Anyone who has the two can compute it again and get the same (ARCHITECTURE.md, invariant 7).
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class Grade:
 
     @property
     def exit_code(self) -> int:
-        """0 passed, 1 measured and failed, 2 not measured (design.md, section 5)."""
+        """0 passed, 1 measured and failed, 2 not measured."""
         return (Status.PASSED, Status.FAILED, Status.UNMEASURED).index(self.status)
 
 
@@ -233,7 +233,7 @@ class _Grading:
             text = f"a score of task {named(scored.task_id)} has no trialIndex, of {count} trials"
             self._find("no-trial-index", text)
         elif index >= count:
-            text = f"task {named(scored.task_id)} has a trial {index}, of {count} trials"
+            text = f"task {named(scored.task_id)} has a trial {index + 1}, of {count} trials"
             self._find("extra-trial", text)
             return None
         return index
@@ -241,7 +241,7 @@ class _Grading:
     def _grade(self, task: Task, index: int, evidence: TrialEvidence, scored: EvalScored) -> None:
         grades = self._grades[task.task_id]
         if index in grades:
-            self._find("trial-twice", f"task {task.task_id}, trial {index} is scored twice")
+            self._find("trial-twice", f"task {task.task_id}, trial {index + 1} is scored twice")
             grades[index] = contested(grades[index])
             return
         self._judged += scored.evaluator_type == "llm_judge"
@@ -294,5 +294,11 @@ def grade_trial(
         options: As for `grade`.
     """
     plan = plan_of(suite, pass_score=options.pass_score)
-    grader = TrialGrader(task, agent_id=agent_id, pass_score=plan.pass_score)
+    grader = TrialGrader(
+        task,
+        agent_id=agent_id,
+        pass_score=plan.pass_score,
+        fixtures_serve=plan.fixtures_serve,
+        fingerprints=False,
+    )
     return grader.grade(0, evidence)

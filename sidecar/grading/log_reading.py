@@ -1,4 +1,4 @@
-"""An event log, event by event, into trials (spec R1, R2, R19, R20).
+"""An event log, event by event, into trials (R1, R2, R19, R20).
 
 One trial is held at a time, so a log of any length needs the room of its longest trial.
 """
@@ -206,7 +206,7 @@ class LogReader:
     def _pass_over(self, payload: TrialUnjudged) -> None:
         """Leave out a trial that has no score: its bracket is not that of the next score."""
         self._trial(None)
-        which = "" if payload.trial_index is None else f", trial {payload.trial_index}"
+        which = "" if payload.trial_index is None else f", trial {payload.trial_index + 1}"
         text = f"task {named(payload.task_id)}{which} was not judged: {named(payload.why)}"
         self._find("not-judged", text)
 

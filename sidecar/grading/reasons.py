@@ -13,6 +13,7 @@ from typing import Final
 from sidecar.cassette.arguments import Absent, Difference
 from sidecar.suite.json_reading import SpeltFloat
 from sidecar.wire.json_text import JsonValue, NotJsonError, dump
+from sidecar.wire.shortening import shortened
 
 MAX_SHOWN: Final = 120
 """Characters of a value that a reason shows; the log holds the whole."""
@@ -54,13 +55,13 @@ def shown(value: JsonValue | Absent) -> str:
         text = dump(value) if not isinstance(value, SpeltFloat) else repr(value)
     except NotJsonError:
         text = "a value that nests too deep to show"
-    return text if len(text) <= MAX_SHOWN else text[: MAX_SHOWN - 1] + "…"
+    return shortened(text, MAX_SHOWN)
 
 
 def named(name: str) -> str:
     """Write a name, such as a tool's, so that it cannot break the sentence around it."""
     quoted = json.dumps(name, ensure_ascii=False)[1:-1]
-    return quoted if len(quoted) <= MAX_SHOWN else quoted[: MAX_SHOWN - 1] + "…"
+    return shortened(quoted, MAX_SHOWN)
 
 
 def differing(found: tuple[Difference, ...], subject: str) -> str:

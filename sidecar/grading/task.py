@@ -212,7 +212,7 @@ def _reasons(
     unmeasured: Sequence[int],
 ) -> Iterator[Reason]:
     if numbers is None or unmeasured:
-        which = ", ".join(map(str, unmeasured))
+        which = ", ".join(str(index + 1) for index in unmeasured)
         noun = "trial" if len(unmeasured) == 1 else "trials"
         yield Reason("not-measured", f"{noun} {which} of {plan.count}: no score in the log")
     else:

@@ -43,7 +43,6 @@ class TrialGrade:
         trajectory: The verdict on its path; None where the task expects none.
         indeterminate: Whether the log tells too little for a verdict.
         miss_count: Calls that no fixture answered.
-        failed_closed: Whether a miss failed the trial (RFC 0244 §D).
         reasons: Why it passed or did not, most telling first.
         cost: US dollars, or None where unknown.
         latency_ms: Milliseconds, or None where unknown.
@@ -62,7 +61,6 @@ class TrialGrade:
     trajectory: TrajectoryVerdict | None = None
     indeterminate: bool = False
     miss_count: int = 0
-    failed_closed: bool = False
     reasons: tuple[Reason, ...] = ()
     cost: Fraction | None = None
     latency_ms: int | None = None
@@ -95,8 +93,8 @@ class TrialGrader:
         *,
         agent_id: str,
         pass_score: Fraction,
-        fixtures_serve: bool = True,
-        fingerprints: bool = False,
+        fixtures_serve: bool,
+        fingerprints: bool,
     ) -> None:
         self._fingerprints = fingerprints
         self._task = task
@@ -104,7 +102,6 @@ class TrialGrader:
         self._pass_score = pass_score
         trajectory = task.expected.trajectory
         self._path = TrajectoryGrader(trajectory) if trajectory else None
-        self._fixtures_serve = fixtures_serve
         # R39: absent acts as `fail`.
         allowed = task.fixtures is not None and task.fixtures.on_miss == "live"
         self._misses_fail = fixtures_serve and not allowed
@@ -135,8 +132,7 @@ class TrialGrader:
             gating_score=gating_score(score, shut=closed or unclear or off_path),
             trajectory=verdict,
             indeterminate=unclear,
-            miss_count=len(evidence.misses) if self._fixtures_serve else 0,
-            failed_closed=closed,
+            miss_count=len(evidence.misses),
             reasons=(*_evidence_reasons(evidence), *(verdict.reasons if verdict else ()), said),
             cost=_cost(evidence),
             latency_ms=scored.latency_ms if scored else None,

@@ -30,13 +30,13 @@ GRADE = TrialGrade(
         pytest.param(
             1,
             False,
-            ["task task, trial 1: score is 1 there, computed 0.3333333333333333"],
+            ["task task, trial 2: score is 1 there, computed 0.3333333333333333"],
             id="another score",
         ),
         pytest.param(
             1 / 3,
             True,
-            ["task task, trial 1: passed is true there, computed false"],
+            ["task task, trial 2: passed is true there, computed false"],
             id="passed",
         ),
     ],

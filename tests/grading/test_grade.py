@@ -308,7 +308,7 @@ def test_r20_trials_are_told_apart_by_their_index() -> None:
         pytest.param(
             {"trialIndex": 2},
             "extra-trial",
-            "task task has a trial 2, of 2 trials",
+            "task task has a trial 3, of 2 trials",
             id="R20 beyond count",
         ),
         pytest.param(
@@ -502,8 +502,8 @@ def test_what_the_log_says_and_what_is_computed_are_compared() -> None:
     log = whole(of, ("task", [], {"output": "no"})).end(1, 1, 1, passed=True)
 
     assert [str(one) for one in graded(of, log).differences] == [
-        "task task, trial 0: score is 1 there, computed 0",
-        "task task, trial 0: passed is true there, computed false",
+        "task task, trial 1: score is 1 there, computed 0",
+        "task task, trial 1: passed is true there, computed false",
         "eval.completed: aggregateScore is 1 there, computed 0",
         "eval.completed: passed is true there, computed false",
         "eval.completed: passedCount is 1 there, computed 0",
@@ -600,8 +600,8 @@ def test_r14_a_rubric_is_scored_again_from_the_recorded_judgement() -> None:
     assert found.summary is not None
     assert (found.summary.aggregate_score, found.summary.passed) == (0.9, True)
     assert [str(one) for one in found.differences] == [
-        "task task, trial 0: score is 0.2 there, computed 0.9",
-        "task task, trial 0: passed is false there, computed true",
+        "task task, trial 1: score is 0.2 there, computed 0.9",
+        "task task, trial 1: passed is false there, computed true",
     ]
 
 

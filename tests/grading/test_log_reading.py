@@ -335,7 +335,7 @@ def test_r17_a_trial_that_was_not_judged_is_left_out_and_the_next_one_keeps_its_
     facts = reader.facts()
     assert facts.judge_usage.calls == 1
     assert facts.findings[0] == Reason(
-        "not-judged", "task one, trial 1 was not judged: timed out after 60 s"
+        "not-judged", "task one, trial 2 was not judged: timed out after 60 s"
     )
     assert "no-score" not in told.codes(facts.findings)
 

@@ -241,7 +241,7 @@ def test_a_task_that_was_not_measured_has_no_result() -> None:
         found = grade(*trials, count=1, rule="mean", bar="0")
 
         assert (found.passed, found.numbers, found.result) == (False, None, None)
-        assert told.texts(found.reasons) == ["trial 0 of 1: no score in the log"]
+        assert told.texts(found.reasons) == ["trial 1 of 1: no score in the log"]
 
 
 @pytest.mark.parametrize(
@@ -256,7 +256,7 @@ def test_a_task_that_was_not_measured_has_no_result() -> None:
         (
             [trial(0), trial(1, None), trial(2, None)],
             "all",
-            "trials 1, 2 of 3: no score in the log",
+            "trials 2, 3 of 3: no score in the log",
         ),
     ],
 )

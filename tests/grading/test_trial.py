@@ -409,6 +409,10 @@ def test_what_was_recorded_is_carried() -> None:
     )
 
 
+def test_a_trial_whose_log_has_defects_says_so() -> None:
+    assert grade(golden(), output="ok", defects=(GAP,)).defective
+
+
 def test_an_unscored_trial_has_neither_latency_nor_schema() -> None:
     found = grade(golden(), output="ok", scored=None)
 
