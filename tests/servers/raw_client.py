@@ -18,7 +18,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, NamedTuple, Self
 
-TIMEOUT_SECONDS = 10.0
+TIMEOUT_SECONDS = 30.0
 _READ_BYTES = 1 << 20
 _CLIENT = {"name": "raw-client", "version": "1.0.0"}
 _META = "io.modelcontextprotocol/"
