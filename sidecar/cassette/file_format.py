@@ -38,13 +38,8 @@ class Loaded(NamedTuple):
     warnings: tuple[str, ...]
 
 
-def write(cassette: Cassette) -> str:
-    """Write a cassette's text; equal cassettes have equal texts."""
-    return "".join(lines(cassette))
-
-
 def lines(cassette: Cassette) -> Iterator[str]:
-    """Write a cassette line by line, each with its newline."""
+    """Write a cassette line by line, each with its newline; equal cassettes have equal lines."""
     yield header_line(cassette)
     unknown = iter(cassette.unknown)
     place, text = next(unknown, (-1, ""))

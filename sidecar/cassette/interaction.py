@@ -78,7 +78,7 @@ class Interaction(NamedTuple):
 
     @property
     def tool_name(self) -> str:
-        """`<server>:<tool>`, both verbatim (design.md, section 2)."""
+        """`<server>:<tool>`, both verbatim, as suites and events name it."""
         return f"{self.server}:{self.tool}"
 
     @property

@@ -16,10 +16,26 @@ from sidecar.cassette.interaction import Interaction
 from sidecar.cassette.placeholders import MARK, unify
 from sidecar.cassette.recorder import Masks
 from sidecar.wire.json_text import JsonValue, NotJsonError, join, parse, without
-from sidecar.wire.mcp import DISCOVER, INITIALIZE, TOOLS_CALL, read_tool_call, rounds
+from sidecar.wire.jsonrpc import INVALID_PARAMS
+from sidecar.wire.mcp import (
+    DISCOVER,
+    HEADER_MISMATCH,
+    INITIALIZE,
+    META_REQUIRED,
+    META_VERSION,
+    TOOLS_CALL,
+    UNSUPPORTED_VERSION,
+    members_of,
+    modern_version,
+    read_tool_call,
+    rounds,
+)
 
-MissReason: TypeAlias = Literal["unknown-tool", "arguments-differ", "used-up", "not-recorded"]
+MissReason: TypeAlias = Literal[
+    "unknown-tool", "arguments-differ", "used-up", "not-recorded", "other-era"
+]
 
+_OF_TRANSPORT = (str(HEADER_MISMATCH), str(UNSUPPORTED_VERSION))
 _NEGOTIATION = (INITIALIZE, DISCOVER)  # matched by method alone: the client's own facts vary
 _FORMS = ("call", "round")  # a call's first round; a later one, which only its like answers
 _NEAREST_OF = 200  # entries that are compared to name the nearest; bounds the cost of a miss
@@ -46,11 +62,13 @@ class Miss(NamedTuple):
         reason: Why.
         nearest: The place of the entry that comes closest, or None.
         differences: Where the request differs from that entry.
+        obstacle: What an entry of the other protocol era has that the client cannot be told.
     """
 
     reason: MissReason
     nearest: int | None = None
     differences: tuple[Difference, ...] = ()
+    obstacle: str = ""
 
 
 class _Asked(NamedTuple):
@@ -73,6 +91,14 @@ class _Pool:
         self.loose: list[tuple[int, list[str]]] = []  # subset entries and their leaves
         self.leaves: dict[str, list[int]] = {}  # built at the first look
         self.plain: deque[int] = deque()  # `ignore`, and `{}` as a subset: they fit anything
+
+    def copy(self) -> _Pool:
+        """Give one more, as long as nothing was taken of this one."""
+        other = _Pool()
+        other.all, other.inexact, other.loose = self.all, self.inexact, self.loose
+        other.exact = {text: deque(queue) for text, queue in self.exact.items()}
+        other.plain = deque(self.plain)
+        return other
 
 
 class Matcher:
@@ -125,6 +151,37 @@ class Matcher:
                 asked = self._asked[index]
                 self._last_surface.setdefault((asked.key, asked.text), index)
 
+    def fresh(self) -> Matcher:
+        """Give one more over the same entries, as long as nothing was taken of this one.
+
+        What costs most of the time, to read and to mask the entries, is not done again.
+        """
+        other = Matcher((), self._masks)
+        other._interactions, other._asked = self._interactions, self._asked
+        other._consumed = bytearray(self._consumed)  # its own kind's
+        other._pools = {key: pool.copy() for key, pool in self._pools.items()}
+        return other
+
+    def give_back(self, index: int) -> None:
+        """Take it that the entry that `take` just gave was not served after all."""
+        self._consumed[index] = 0
+
+    def look(self, server: str, method: str) -> Interaction | None:
+        """Find the first result of a surface method, whatever was asked; nothing is consumed."""
+        for index in self._pools.get((server, method), _Pool()).all:
+            if not self._interactions[index].is_error:
+                return self._interactions[index]
+        return None
+
+    def protocols(self, server: str) -> frozenset[str]:
+        """List the modern revisions that a server's requests were recorded with, and taken."""
+        found = (
+            modern_version(item.params)
+            for item in self._interactions
+            if item.server == server and not _is_of_transport(item)
+        )
+        return frozenset(version for version in found if version)
+
     def leftover(self) -> tuple[int, ...]:
         """List the tool calls that were not asked for, by their places."""
         return tuple(
@@ -136,6 +193,9 @@ class Matcher:
     def _add(self, index: int, interaction: Interaction) -> None:
         asked = self._read(interaction.server, interaction.method, interaction.params)
         self._asked.append(asked)
+        if _is_of_transport(interaction):
+            self._consumed[index] = 1
+            return
         pool = self._pools.setdefault(asked.key, _Pool())
         pool.all.append(index)
         how = interaction.args_match if interaction.is_tool_call else "exact"
@@ -242,6 +302,23 @@ class Matcher:
         unread = isinstance(recorded, Absent)
         how = "exact" if unread else self._interactions[index].args_match
         return differences(how, recorded, asked.arguments)
+
+
+def _is_of_transport(interaction: Interaction) -> bool:
+    """Tell whether an answer was about a request's headers or `_meta`, which never match.
+
+    Whoever asks again in the same way is told the same by rule; another request, which the
+    matcher could not tell from it, is not.
+    """
+    response = interaction.response
+    if response is None or response.member == "result":
+        return False
+    code = members_of(response.text).get("code")
+    meta = members_of(members_of(interaction.params).get("_meta"))
+    if code == str(INVALID_PARAMS):
+        is_modern = interaction.method == DISCOVER or not meta.keys().isdisjoint(META_REQUIRED)
+        return is_modern and not meta.keys() >= set(META_REQUIRED)
+    return code in _OF_TRANSPORT and META_VERSION in meta
 
 
 def _leaves(value: JsonValue | Absent, pointer: str = "") -> Iterator[str]:

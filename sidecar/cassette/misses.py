@@ -6,6 +6,7 @@ from sidecar.cassette.arguments import Absent, Difference
 from sidecar.cassette.interaction import Interaction
 from sidecar.cassette.matcher import Miss
 from sidecar.wire.json_text import JsonValue, dump
+from sidecar.wire.shortening import shortened
 
 _SHOWN_DIFFERENCES = 3
 _SHOWN_CHARACTERS = 60
@@ -26,14 +27,22 @@ def explain(asked: Interaction, miss: Miss) -> str:
             details = f"every recording of this call of {name} was served already"
         case "not-recorded":
             details = f"no recording has this {name}"
+        case "other-era":
+            details = (
+                f"no recording of {name} can answer this client{_place(miss)}: {miss.obstacle}"
+            )
         case _:
             details = f"no recording of {name} has these arguments; {_nearest(miss)}"
     return f"{miss.reason}: {details}"
 
 
-def _nearest(miss: Miss) -> str:
+def _place(miss: Miss) -> str:
     # Interactions are counted from 1 where people read them.
-    place = "" if miss.nearest is None else f" (interaction {miss.nearest + 1})"
+    return "" if miss.nearest is None else f" (interaction {miss.nearest + 1})"
+
+
+def _nearest(miss: Miss) -> str:
+    place = _place(miss)
     if not miss.differences:
         return f"the nearest{place} is another round of the call, or nests too deep to compare"
     shown = "; ".join(map(difference_text, miss.differences[:_SHOWN_DIFFERENCES]))
@@ -50,5 +59,4 @@ def difference_text(difference: Difference) -> str:
 def _shown(value: JsonValue | Absent) -> str:
     if isinstance(value, Absent):
         return "nothing"
-    text = dump(value)
-    return text if len(text) <= _SHOWN_CHARACTERS else text[: _SHOWN_CHARACTERS - 1] + "…"
+    return shortened(dump(value), _SHOWN_CHARACTERS)

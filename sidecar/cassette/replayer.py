@@ -9,16 +9,17 @@ from __future__ import annotations
 from collections import deque
 from typing import NamedTuple
 
+from sidecar.cassette.eras import Crossing, crossing, is_modern, missing_in, obstacle, translated
 from sidecar.cassette.facts import Fact, Finished, Opened
 from sidecar.cassette.interaction import Interaction, Passage, Response
 from sidecar.cassette.matcher import Hit, Matcher, Miss
 from sidecar.cassette.misses import explain
 from sidecar.cassette.multi_round import RoundLinks
-from sidecar.cassette.negotiation import negotiated
+from sidecar.cassette.negotiation import discovered, negotiated
 from sidecar.cassette.outcome import FIXTURE_MISS
 from sidecar.cassette.recorder import Masks, without_meta
 from sidecar.cassette.subscriptions import Subscriptions, subscription_id
-from sidecar.wire.json_text import join
+from sidecar.wire.json_text import JsonValue, join
 from sidecar.wire.jsonrpc import (
     CONNECTION_CLOSED,
     INVALID_REQUEST,
@@ -39,10 +40,12 @@ from sidecar.wire.mcp import (
     INITIALIZE,
     INITIALIZED,
     LISTEN,
+    MODERN_VERSION,
     PING,
     PROGRESS,
     SET_LEVEL,
     TOOLS_CALL,
+    UNSUPPORTED_VERSION,
     VOLATILE_META,
     members_of,
     modern_version,
@@ -74,11 +77,14 @@ class Step(NamedTuple):
         facts: To be journalled, in order, before any line is sent.
         lines: To be sent to the client, in order.
         missed: The request that is still to be answered, if it is one.
+        status: Of an answer: the id of its request, and the HTTP status that was recorded;
+            None where that is the one which is prescribed.
     """
 
     facts: tuple[Fact, ...] = ()
     lines: tuple[bytes, ...] = ()
     missed: Missed | None = None
+    status: tuple[str | None, int] | None = None
 
 
 class _Playing:
@@ -113,6 +119,8 @@ class Replayer:
         self._rounds = RoundLinks()
         self._subscriptions = Subscriptions()
         self._until_initialized: list[Passage] = []
+        self._is_pinned = False  # the client spoke modern without asking whether it may
+        self._protocols: frozenset[str] | None = None
 
     def from_client(self, message: Message) -> Step:
         """Take one message of the client."""
@@ -157,11 +165,38 @@ class Replayer:
         return Step(facts, (_answer_line(message.id, response),))
 
     def _requested(self, message: Message) -> Step:
-        if message.method == PING:
+        if message.method == PING and not is_modern(message.params):
             return Step(lines=(answer(message.id, result="{}"),))
+        if is_modern(message.params):
+            refused = self._unknown_version(message)
+            if refused is not None:
+                return refused
+            self._is_pinned |= message.method != DISCOVER
         taken = self._matcher.take(self._server, message.method or "", message.params)
         if isinstance(taken, Miss):
             return self._unrecorded(message, taken)
+        if message.method == DISCOVER and taken.interaction.is_error and self._is_pinned:
+            return self._translated_negotiation(message) or self._hit(message, taken)
+        way = crossing(taken.interaction, message.params)
+        return self._hit(message, taken) if way is None else self._crossed(message, taken, way)
+
+    def _unknown_version(self, message: Message) -> Step | None:
+        """Refuse a revision that neither we nor the recorded server speak (H16)."""
+        requested = modern_version(message.params)
+        if requested == MODERN_VERSION:
+            return None
+        if self._protocols is None:
+            self._protocols = self._matcher.protocols(self._server)
+        if requested in self._protocols:
+            return None
+        data: JsonValue = {
+            "supported": sorted({MODERN_VERSION, *self._protocols}),
+            "requested": requested,
+        }
+        text = "Unsupported protocol version"
+        return Step(lines=(failure(message.id, UNSUPPORTED_VERSION, text, data),))
+
+    def _hit(self, message: Message, taken: Hit) -> Step:
         hit = negotiated(taken, message)
         number, seed = self._number(), self._seed(message)
         if message.method == LISTEN:
@@ -170,22 +205,52 @@ class Replayer:
         opened = Opened(number, seed, self._call_of(message), entry)
         return self._played(_Playing(opened, message, hit), [opened])
 
+    def _crossed(self, message: Message, taken: Hit, way: Crossing) -> Step:
+        """Answer from a recording of the other era, if that can be."""
+        hindered = obstacle(taken.interaction, way)
+        if hindered is None:
+            fitted = translated(taken.interaction, way, message.params)
+            return self._hit(message, taken._replace(interaction=fitted))
+        if not taken.again:
+            self._matcher.give_back(taken.entry)
+        return self._missed(message, Miss("other-era", taken.entry, obstacle=hindered))
+
     def _unrecorded(self, message: Message, miss: Miss) -> Step:
         """Answer what a server without the feature would, else leave it to the caller."""
-        if message.method == DISCOVER:
-            # As a server of the handshake era does; clients then fall back to it.
-            return Step(lines=(failure(message.id, METHOD_NOT_FOUND, "Method not found"),))
         if message.method == SET_LEVEL:
             return Step(lines=(answer(message.id, result="{}"),))
+        translated_step = self._translated_negotiation(message)
+        if translated_step is not None:
+            return translated_step
+        if message.method in (DISCOVER, PING):
+            # As a server of the other era does; clients then fall back to the handshake.
+            return Step(lines=(failure(message.id, METHOD_NOT_FOUND, "Method not found"),))
+        hindered = missing_in(message.method or "", message.params)
+        if hindered is not None and miss.reason == "not-recorded":
+            miss = Miss("other-era", obstacle=hindered)
+        return self._missed(message, miss)
+
+    def _translated_negotiation(self, message: Message) -> Step | None:
+        """Answer a negotiation by a recorded one of the other era; None if that is not it.
+
+        A client that begins with `server/discover` may know the handshake, too, and then
+        speaks as was recorded; so only one that does not is told in its own words.
+        """
         if message.method == INITIALIZE:
-            found = self._matcher.take(self._server, DISCOVER, None)
-            if isinstance(found, Hit) and not found.interaction.is_error:
-                hit = negotiated(found, message)
-                number, seed = self._number(), self._seed(message)
-                opened = Opened(number, seed)
-                return self._played(_Playing(opened, message, hit), [opened])
-        asked = self._seed(message)
-        return Step(missed=Missed(message, miss, explain(asked, miss)))
+            found = self._matcher.look(self._server, DISCOVER)
+        elif message.method == DISCOVER and self._is_pinned:
+            initialize = self._matcher.look(self._server, INITIALIZE)
+            found = None if initialize is None else discovered(initialize)
+        else:
+            return None
+        if found is None or found.response is None:
+            return None
+        opened = Opened(self._number(), self._seed(message))
+        hit = negotiated(Hit(-1, found, again=True), message)
+        return self._played(_Playing(opened, message, hit), [opened])
+
+    def _missed(self, message: Message, miss: Miss) -> Step:
+        return Step(missed=Missed(message, miss, explain(self._seed(message), miss)))
 
     def _played(self, playing: _Playing, facts: list[Fact]) -> Step:
         """Send what came before the answer, up to the next request of the server's."""
@@ -216,7 +281,8 @@ class Replayer:
         done = playing.seed._replace(response=response)
         facts.append(Finished(playing.number, done, more_rounds=more))
         lines.append(_recorded_line(playing.id, response))
-        return Step(tuple(facts), (*lines, *self._afterwards(playing)))
+        status = None if recorded.http_status is None else (playing.id, recorded.http_status)
+        return Step(tuple(facts), (*lines, *self._afterwards(playing)), status=status)
 
     def _afterwards(self, playing: _Playing) -> tuple[bytes, ...]:
         if playing.hit.again:

@@ -17,6 +17,7 @@ import time
 from collections import deque
 from collections.abc import Mapping, Sequence
 
+from sidecar.proxy import guard
 from sidecar.proxy.streams import Outlet, read_chunk
 
 _PIPE_BYTES = 256 * 1024  # fewer switches for large results; the system's default is 64 KiB
@@ -36,8 +37,12 @@ class Child:
         stdout: The descriptor that its messages come from.
     """
 
-    def __init__(self, command: Sequence[str]) -> None:
+    def __init__(self, command: Sequence[str], env: Sequence[tuple[str, str]] = ()) -> None:
         """Start it, with this process's environment and working directory.
+
+        Args:
+            command: Its program and arguments.
+            env: Variables that it gets beside ours.
 
         Raises:
             OSError: If it cannot be started.
@@ -49,7 +54,7 @@ class Child:
             _widen(descriptor)
         ends = (in_read, out_write, err_write)
         try:
-            self._pid = _spawn(command, ends)
+            self._pid = _spawn(command, env, ends)
         except OSError:
             for descriptor in (in_write, self.stdout, self._stderr):
                 os.close(descriptor)
@@ -59,7 +64,7 @@ class Child:
                 os.close(descriptor)
         os.set_blocking(in_write, False)  # ours alone: the child's end is not touched
         self.stdin = Outlet(in_write)
-        self._guard = _start_guard(self._pid)
+        guard.watch(self._pid)
         self._code: int | None = None
         self._reaping = threading.Lock()  # whoever comes second would find no child
         self._reaped = False  # from then on its id may be another's
@@ -105,13 +110,13 @@ class Child:
         if patient:
             self.wait(grace_seconds)
         for sign in (signal.SIGTERM, signal.SIGKILL):
-            if self._reaped or not _is_alive(self._pid):
+            if self._reaped or not guard.is_alive(self._pid):
                 break
-            _signal_group(self._pid, sign)
+            guard.signal_group(self._pid, sign)
             self._wait_for_group(grace_seconds)
         code = self.wait(grace_seconds)
         self._reap()
-        self._guard.release()
+        guard.release(self._pid)
         return 128 + signal.SIGKILL if code is None else code
 
     def _reap(self) -> None:
@@ -125,36 +130,19 @@ class Child:
         until = time.monotonic() + seconds
         while time.monotonic() < until:
             self.exit_code()
-            if not _is_alive(self._pid):
+            if not guard.is_alive(self._pid):
                 return
             time.sleep(_GROUP_POLL_SECONDS)
 
 
-class _Guard:
-    """The process that stops the server's group when the proxy is gone without doing it."""
-
-    def __init__(self, pid: int, pipe: int) -> None:
-        self._pid = pid
-        self._pipe = pipe
-
-    def release(self) -> None:
-        """Let it go: all is stopped."""
-        if self._pipe < 0:
-            return
-        with contextlib.suppress(OSError):
-            os.write(self._pipe, b"x")
-        os.close(self._pipe)
-        self._pipe = -1
-        with contextlib.suppress(OSError):
-            os.waitpid(self._pid, 0)
-
-
-def _spawn(command: Sequence[str], ends: tuple[int, int, int]) -> int:
+def _spawn(
+    command: Sequence[str], env: Sequence[tuple[str, str]], ends: tuple[int, int, int]
+) -> int:
     actions = [(os.POSIX_SPAWN_DUP2, end, target) for target, end in enumerate(ends)]
     return os.posix_spawnp(
         command[0],
         list(command),
-        _environment(),
+        {**_environment(), **dict(env)} if env else _environment(),
         file_actions=actions,
         setsid=True,
         setsigdef=_IGNORED_BY_PYTHON,
@@ -208,62 +196,3 @@ def _reaped_exit_code(pid: int) -> int | None:
         return None
     code = os.waitstatus_to_exitcode(status)
     return 128 - code if code < 0 else code
-
-
-def _signal_group(group: int, sign: int) -> bool:
-    """Send a signal to what is left of a group; tell whether anything was."""
-    try:
-        os.killpg(group, sign)
-    except (ProcessLookupError, PermissionError):
-        return False
-    return True
-
-
-def _is_alive(group: int) -> bool:
-    """Tell whether anything of a group runs; what nobody has reaped yet does not (D03)."""
-    if not _signal_group(group, 0):
-        return False
-    try:
-        processes = [name for name in os.listdir("/proc") if name.isdigit()]
-    except OSError:  # no Linux
-        return True
-    return any(_runs_in(group, name) for name in processes)
-
-
-def _runs_in(group: int, process: str) -> bool:
-    try:
-        with open(f"/proc/{process}/stat", encoding="utf-8", errors="replace") as file:
-            state, _, its_group = file.read().rpartition(")")[2].split()[:3]
-    except OSError:  # it has gone meanwhile
-        return False
-    return int(its_group) == group and state != "Z"
-
-
-def _start_guard(group: int) -> _Guard:
-    # A fork, not a new program: it costs a millisecond, and must be done before threads.
-    ours, theirs = os.pipe()
-    pid = os.fork()
-    if pid:
-        with contextlib.suppress(OSError):
-            os.setpgid(pid, pid)  # at once, so that who kills our group does not kill it, too
-        os.close(ours)
-        return _Guard(pid, theirs)
-    try:
-        for sign in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            signal.signal(sign, signal.SIG_IGN)
-        os.dup2(ours, 0)
-        os.closerange(1, 256)
-        _guard(group)
-    finally:
-        os._exit(0)
-
-
-def _guard(group: int, grace_seconds: float = 2.0) -> None:
-    if read_chunk(0):
-        return
-    for sign in (0, signal.SIGTERM, signal.SIGKILL):  # first its input closed, with the proxy
-        if not _signal_group(group, sign):
-            return
-        until = time.monotonic() + grace_seconds
-        while _is_alive(group) and time.monotonic() < until:
-            time.sleep(_GROUP_POLL_SECONDS)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 
 class Inlet(Protocol):
@@ -42,3 +42,16 @@ class Link(Protocol):
             grace_seconds: Waited at each step.
             patient: Whether it may end by itself once it gets no more lines.
         """
+
+
+class Remark(NamedTuple):
+    """What is to be known of a line from a server at a URL, besides what it says.
+
+    Attributes:
+        is_ours: Whether the server never answered, and the line is an error in its place.
+        http_status: Of the response that it came with, or in place of; None where it is the
+            one that is prescribed, or where there was none.
+    """
+
+    is_ours: bool
+    http_status: int | None = None

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Sequence
 
 from sidecar.cassette.recorder import Recorder
-from sidecar.proxy.link import Link
+from sidecar.proxy.link import Link, Remark
 from sidecar.proxy.options import ProxyOptions
 from sidecar.proxy.streams import read_batches, say, tell
 from sidecar.proxy.wiring import Wiring
@@ -51,6 +51,7 @@ class LiveServer:
         self._link: Link | None = None
         self._threads: list[threading.Thread] = []
         self._hidden: dict[tuple[str, str] | None, Callable[[], None]] = {}
+        self._remarks: dict[bytes, Remark] = {}  # on lines of a server at a URL
         self._exit_code: int | None = None
         self.answered = 0
         self.failure: str | None = None
@@ -58,7 +59,7 @@ class LiveServer:
     def start(self) -> None:
         """Start the server; if that fails, `failure` says why and `send` answers with it."""
         try:
-            self._link = _connected(self._options)
+            self._link = _connected(self._options, self._remarks)
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else str(error)
             self.failure = f"{self._named} could not be started: {reason}"
@@ -100,7 +101,8 @@ class LiveServer:
         with self._lock:
             sent = stdin.begin(line) if stdin is not None else 0
             for message in messages or read_line(line) or ():
-                self._tape.queue(self._recorder.from_client(message), missed)
+                named = id_key(message.id) if self._options.url else None
+                self._tape.queue(self._recorder.from_client(message, named), missed)
         if stdin is not None and sent < len(line):
             stdin.send(line[sent:])
         if stdin is None or self.failure is not None:
@@ -168,15 +170,21 @@ class LiveServer:
         if messages is None:
             _noise(line, self._options.server)
             return None
+        remark = self._remarks.pop(line, None) if self._remarks else None
         if self._hidden and self._was_hidden(messages):
             return None
-        self._note(messages)
+        self._note(messages, remark)
         return line
 
-    def _note(self, messages: list[Message]) -> None:
+    def _note(self, messages: list[Message], remark: Remark | None = None) -> None:
+        status = remark.http_status if remark else None
         with self._lock:
             for message in messages:
-                self._tape.queue(self._recorder.from_server(message))
+                if remark and remark.is_ours:
+                    facts = self._recorder.gave_up(id_key(message.id), http_status=status)
+                else:
+                    facts = self._recorder.from_server(message, http_status=status)
+                self._tape.queue(facts)
                 self.answered += message.kind == "response"
             self._settled.notify_all()
 
@@ -220,15 +228,15 @@ class LiveServer:
             self._client.send(failure(ident, CONNECTION_CLOSED, self.failure or "server ended"))
 
 
-def _connected(options: ProxyOptions) -> Link:
+def _connected(options: ProxyOptions, remarks: dict[bytes, Remark]) -> Link:
     """Start the server, or get ready to reach it."""
     if options.url is None:
         from sidecar.proxy.child import Child  # noqa: PLC0415  # only one of the two is used
 
-        return Child(options.command)
+        return Child(options.command, options.env)
     from sidecar.proxy.http.remote import Remote  # noqa: PLC0415  # aiohttp takes half a second
 
-    return Remote(options)
+    return Remote(options, remarks)
 
 
 def _noise(line: bytes, server: str) -> None:

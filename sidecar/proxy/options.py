@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple, TypeAlias
 
+from sidecar.store.settings import NO_RULES, Rules
 from sidecar.wire.framing import MAX_MESSAGE_BYTES
 
 Mode: TypeAlias = Literal["record", "replay", "auto", "passthrough"]
@@ -12,6 +13,7 @@ Transport: TypeAlias = Literal["http", "sse"]
 """How a server at a URL speaks: Streamable HTTP, or the older HTTP with SSE (2024-11-05)."""
 
 MODES: tuple[Mode, ...] = ("record", "replay", "auto", "passthrough")
+TRANSPORTS: tuple[Transport, ...] = ("http", "sse")
 
 
 class ProxyOptions(NamedTuple):
@@ -24,6 +26,7 @@ class ProxyOptions(NamedTuple):
         cassette: The file's path; None where only the journal is written.
         journal: The journal's path.
         run: The run's id.
+        env: Variables that the command gets beside this process's own.
         url: Of a live server that is reached over HTTP, in place of a command.
         headers: For each request to it, names and values; the values are secrets.
         transport: How it speaks; None tries Streamable HTTP first, as the protocol says.
@@ -33,6 +36,10 @@ class ProxyOptions(NamedTuple):
         max_message_bytes: Ceiling of one message.
         drain_seconds: How long answers are waited for after the client's input ended.
         grace_seconds: How long a server may take to end, at each step of stopping it.
+        connect_seconds: How long a connection to `url` may take.
+        answer_seconds: How long the server there may take to begin an answer, 0 for ever;
+            from then on it may take its time.
+        redaction: What is masked besides what is known to be a secret.
     """
 
     server: str
@@ -41,6 +48,7 @@ class ProxyOptions(NamedTuple):
     cassette: str | None
     journal: str
     run: str
+    env: tuple[tuple[str, str], ...] = ()
     url: str | None = None
     headers: tuple[tuple[str, str], ...] = ()
     transport: Transport | None = None
@@ -50,3 +58,6 @@ class ProxyOptions(NamedTuple):
     max_message_bytes: int = MAX_MESSAGE_BYTES
     drain_seconds: float = 5.0
     grace_seconds: float = 2.0
+    connect_seconds: float = 10.0
+    answer_seconds: float = 600.0
+    redaction: Rules = NO_RULES

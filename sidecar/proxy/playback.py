@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, TypeAlias
 
-from sidecar.cassette.interaction import Cassette
 from sidecar.cassette.matcher import Matcher
 from sidecar.cassette.replayer import Missed, Replayer, Step
 from sidecar.errors import JournalError
@@ -32,6 +31,9 @@ if TYPE_CHECKING:
 StartLive: TypeAlias = "Callable[[Callable[[], None]], LiveServer]"
 """Makes a live server, not started yet, that calls what it is given when it has ended."""
 
+OnStatus: TypeAlias = "Callable[[str | None, int], None]"
+"""Told the id of a request and the HTTP status recorded for its answer, before it is sent."""
+
 
 class Playback:
     """What stands behind the client in `replay` and `auto`.
@@ -39,14 +41,33 @@ class Playback:
     Without `start_live` nothing is started, opened or contacted, whatever happens.
     """
 
-    def __init__(self, wiring: Wiring, cassette: Cassette, start_live: StartLive | None) -> None:
-        """Load the entries; other servers' stay in the index, and never match."""
+    def __init__(
+        self,
+        wiring: Wiring,
+        matcher: Matcher,
+        start_live: StartLive | None,
+        *,
+        on_status: OnStatus | None = None,
+        alone: bool = False,
+    ) -> None:
+        """Begin.
+
+        Args:
+            wiring: Where messages and facts go.
+            matcher: Of what is played; other servers' entries never match.
+            start_live: What makes a live server, where one may be needed.
+            on_status: Told of HTTP statuses.
+            alone: Whether what other sessions of the run have served does not count here.
+        """
         self._options = wiring.options
         self._client = wiring.client
         self._tape = wiring.tape
-        self._matcher = Matcher(cassette.interactions, wiring.masks)
-        self._replayer = Replayer(wiring.options.server, self._matcher, wiring.masks)
+        self._is_watched = wiring.is_watched
+        self._matcher = matcher
+        self._replayer = Replayer(wiring.options.server, matcher, wiring.masks)
         self._live = _Opening(start_live) if start_live else None
+        self._on_status = on_status
+        self._alone = alone
         self.misses = 0
 
     @property
@@ -117,13 +138,15 @@ class Playback:
         if step.missed is not None and self._live:
             self._go_live(self._live, line, step.missed)
             return ()
+        if step.status is not None and self._on_status is not None:
+            self._on_status(*step.status)
         return step.lines
 
     def _go_live(self, live: _Opening, line: bytes, missed: Missed) -> None:
         if self._options.mode == "auto":  # what is not recorded yet is no miss there
             live.send(line, missed.message, None)
             return
-        say(f"miss, answered live: {missed.explanation}")
+        self._say(f"miss, answered live: {missed.explanation}")
         live.send(line, missed.message, missed.explanation)
 
     def _is_ours(self, message: Message) -> bool:
@@ -148,7 +171,7 @@ class Playback:
         return self._tape.session.transaction()
 
     def _learn_of_others(self, message: Message) -> None:
-        if message.kind == "request" and not self._tape.broken:
+        if message.kind == "request" and not self._tape.broken and not self._alone:
             for entry in self._tape.session.served_by_others():
                 self._matcher.consume(entry)
 
@@ -157,8 +180,12 @@ class Playback:
         if step.missed is None or self._live:
             return step
         self.misses += 1
-        say(f"miss: {step.missed.explanation}")
+        self._say(f"miss: {step.missed.explanation}")
         return self._replayer.refuse(step.missed)
+
+    def _say(self, text: str) -> None:
+        if not self._is_watched:
+            say(text)
 
 
 class _Opening:

@@ -9,17 +9,20 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from sidecar.cassette.redaction import Redactor, secret_environment
+from sidecar.cassette.redaction import Redactor
 from sidecar.errors import SidecarError
 from sidecar.proxy.options import ProxyOptions
+from sidecar.proxy.saving import load, save
 from sidecar.proxy.stopping import StopOrder
 from sidecar.proxy.streams import Outlet, read_chunk, say
 from sidecar.proxy.tape import Tape
 from sidecar.proxy.wiring import Wiring
 from sidecar.store import cassettes
+from sidecar.store.environment import unknown_variables
 from sidecar.store.journal import Journal, Session
-from sidecar.store.salt import masking_salt
+from sidecar.store.masking import masks_for
 from sidecar.wire.framing import LineBuffer, Oversized
+from sidecar.wire.json_text import dump
 
 if TYPE_CHECKING:
     from sidecar.proxy.live import LiveServer
@@ -63,10 +66,9 @@ def run(options: ProxyOptions) -> int:
     """
     signal.signal(signal.SIGPIPE, signal.SIG_IGN)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # ignored, it would eat exit codes
-    cassette = _loaded(options)
+    cassette = load(options)
     journal = Journal.open(options.journal)
-    salt = masking_salt(os.path.dirname(options.journal))
-    masks = Redactor(salt, known_values=secret_environment(os.environ))
+    masks = _masks(options)
     journal.start_run(
         options.run, mode=options.mode, cassette=options.cassette, agent_id=options.agent_id
     )
@@ -76,24 +78,30 @@ def run(options: ProxyOptions) -> int:
     tape = Tape(session, names_agent=options.agent_id is None)
     stop = StopOrder()
     stop.listen()
-    behind = _behind(Wiring(options, Outlet(1), tape, masks), cassette, stop)
+    wiring = Wiring(options, Outlet(1), tape, masks, journal.is_watched(options.run))
+    misspelt = unknown_variables(os.environ)
+    if misspelt and not wiring.is_watched:
+        say(misspelt)
+    behind = _behind(wiring, cassette, stop)
     code, state = _serve(options, behind, tape, stop)
     _close(session, code, "failed" if tape.broken else state)
     if options.mode in ("record", "auto"):
-        _save(options, journal)
+        save(options, journal, masks)
     journal.close()
     return 2 if tape.broken and options.mode == "replay" else code
 
 
-def _loaded(options: ProxyOptions) -> cassettes.Loaded | None:
-    if options.mode == "auto" and options.cassette and not os.path.lexists(options.cassette):
-        return None
-    if options.mode not in ("replay", "auto") or options.cassette is None:
-        return None
-    loaded = cassettes.load(options.cassette)
-    for warning in loaded.warnings:
-        say(warning)
-    return loaded
+def _masks(options: ProxyOptions) -> Redactor:
+    values: tuple[str, ...] = ()
+    if options.headers:
+        from sidecar.proxy.addresses import secrets_of  # noqa: PLC0415  # a command has none
+
+        values = secrets_of(options.headers)
+    home = os.path.dirname(options.journal)
+    masks = masks_for(home, os.environ, options.redaction, values)
+    if len(options.command) > 1:  # what is a secret there is one everywhere (X08)
+        masks.json_text(dump(list(options.command)))
+    return masks
 
 
 def _behind(wiring: Wiring, loaded: cassettes.Loaded | None, stop: StopOrder) -> Behind:
@@ -102,11 +110,12 @@ def _behind(wiring: Wiring, loaded: cassettes.Loaded | None, stop: StopOrder) ->
         live = _live(wiring, stop.wake)
         live.start()
         return live
-    from sidecar.proxy.playback import Playback  # noqa: PLC0415  # a recording needs none
+    from sidecar.cassette.matcher import Matcher  # noqa: PLC0415  # a recording needs none
+    from sidecar.proxy.playback import Playback  # noqa: PLC0415
 
     goes_live = options.mode == "auto" or options.on_miss == "live"
     start = (lambda on_end: _live(wiring, on_end)) if goes_live else None
-    return Playback(wiring, loaded.cassette, start)
+    return Playback(wiring, Matcher(loaded.cassette.interactions, wiring.masks), start)
 
 
 def _live(wiring: Wiring, on_end: Callable[[], None]) -> LiveServer:
@@ -182,24 +191,3 @@ def _close(session: Session, code: int, state: str) -> None:
         session.close(exit_code=code, state=state)
     except SidecarError as error:
         say(str(error))
-
-
-def _save(options: ProxyOptions, journal: Journal) -> None:
-    if options.cassette is None:
-        return
-    try:
-        saved = cassettes.save_run(
-            journal,
-            options.run,
-            options.cassette,
-            overwrite=options.overwrite,
-            extend=options.mode == "auto",
-        )
-    except SidecarError as error:
-        say(
-            f"{error}; the journal has run {options.run}: "
-            f"save it with `mcp-sidecar cassette save {options.run}`"
-        )
-        return
-    if saved.refused:
-        say(saved.refused)

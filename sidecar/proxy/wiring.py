@@ -28,9 +28,11 @@ class Wiring(NamedTuple):
         client: Where messages for the client go.
         tape: Where facts go.
         masks: What takes secrets out of whatever is kept.
+        is_watched: Whether `mcp-sidecar` runs the agent, and tells the user of misses itself.
     """
 
     options: ProxyOptions
     client: ClientStream
     tape: Tape
     masks: Masks
+    is_watched: bool = False

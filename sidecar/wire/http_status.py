@@ -56,6 +56,11 @@ def telling_status(status: int, answer: Message, *, modern: bool) -> int | None:
     Returns:
         None where the status is the one that is prescribed for such an answer.
     """
+    return None if status == status_of(answer, modern=modern) else status
+
+
+def status_of(answer: Message, *, modern: bool) -> int:
+    """Give the status that is prescribed for a response that is a body of its own."""
     code = members_of(answer.error).get("code", "")
     known = int(code) if _INTEGER.fullmatch(code) else None
-    return None if status == prescribed_status(known, modern=modern) else status
+    return prescribed_status(known, modern=modern)

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from sidecar.wire.json_text import JsonValue, NotJsonError, dump, members, parse, string_at_once
 
 TOOLS_CALL = "tools/call"
+TOOLS_LIST = "tools/list"
 INITIALIZE = "initialize"
 INITIALIZED = "notifications/initialized"
 DISCOVER = "server/discover"
@@ -34,7 +35,12 @@ _ERROR = re.compile(r'"isError"[ \t\r\n]*:[ \t\r\n]*true')
 
 META_VERSION = "io.modelcontextprotocol/protocolVersion"
 META_CLIENT = "io.modelcontextprotocol/clientInfo"
+META_CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
+META_REQUIRED = (META_VERSION, META_CAPABILITIES)
+"""What the `_meta` of every request of 2026-07-28 has; without it, a server refuses."""
+
 META_SERVER = "io.modelcontextprotocol/serverInfo"
+META_LOG_LEVEL = "io.modelcontextprotocol/logLevel"
 META_SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
 VOLATILE_META = ("progressToken", "traceparent", "tracestate", "baggage")
 """Members of a request's `_meta` that name one request or one trace: never kept."""

@@ -17,12 +17,11 @@ from sidecar.cassette.file_format import (
     passages_text,
     read,
     read_passages,
-    write,
 )
 from sidecar.cassette.interaction import Cassette, Interaction, Passage, Response, Server
 from sidecar.errors import CassetteError
 from sidecar.wire.json_text import NotJsonError
-from tests.cassette.sessions import call, compact, notice, question, surface
+from tests.cassette.sessions import call, compact, notice, question, surface, written
 
 HEADER = '{"cassette":1,"servers":{"srv":{}},"complete":true}\n'
 LINE = interaction_line(call("echo", {"a": 1}, "hi"))
@@ -70,7 +69,7 @@ def test_a_cassette_is_one_json_object_a_line_with_keys_in_a_fixed_order() -> No
         run="local/01J",
     )
 
-    assert write(cassette) == (
+    assert written(cassette) == (
         '{"cassette":1,"run":"local/01J",'
         '"servers":{"git":{"protocol":"2025-11-25"},"tíme":{}},"complete":false}\n'
         '{"server":"git","request":{"method":"tools/list"},'
@@ -90,7 +89,7 @@ def test_a_cassette_is_one_json_object_a_line_with_keys_in_a_fixed_order() -> No
         '{"server":"tíme","request":{"method":"x","params":[1]},'
         '"response":{"error":{"code": -1}}}\n'
     )
-    assert loaded(write(cassette)) == Loaded(cassette, ())
+    assert loaded(written(cassette)) == Loaded(cassette, ())
 
 
 def test_the_lines_of_a_cassette_are_its_text() -> None:
@@ -148,11 +147,11 @@ CASSETTES = st.tuples(
 
 @given(CASSETTES)
 def test_what_is_written_is_read_as_the_same(cassette: Cassette) -> None:
-    text = write(cassette)
+    text = written(cassette)
     found = loaded(text).cassette
 
     assert found == cassette
-    assert write(found) == text
+    assert written(found) == text
     assert text.count("\n") == 1 + len(cassette.interactions) + len(cassette.unknown)
 
 
@@ -188,7 +187,7 @@ def test_lines_of_unknown_kinds_are_kept_where_they_were(text: str, places: list
     assert found.warnings == (
         (f"c.jsonl: {len(places)} lines of an unknown kind are kept, not used",) if places else ()
     )
-    assert write(found.cassette) == text
+    assert written(found.cassette) == text
 
 
 def test_an_unknown_item_of_what_came_during_a_call_is_skipped() -> None:

@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sidecar.cassette.arguments import ABSENT, ArgsMatch, Difference, matches
-from sidecar.cassette.interaction import Interaction
+from sidecar.cassette.interaction import Interaction, Response
 from sidecar.cassette.matcher import Hit, Matcher, Miss
-from sidecar.wire.mcp import META_CLIENT
+from sidecar.wire.mcp import META_CAPABILITIES, META_CLIENT, META_VERSION
 from tests.cassette.sessions import Masked, NoMasks, call, compact, surface
 
 
@@ -57,7 +57,7 @@ def test_a_hit_is_the_entry_and_its_place() -> None:
     assert Served(other, wanted).take("A", {"x": 1}) == Hit(1, wanted, again=False)
 
 
-# spec/grading.md, the table of R36.
+# R36 as a table.
 @pytest.mark.parametrize(
     ("entries", "asked", "served"),
     [
@@ -169,6 +169,28 @@ def test_r36_f5_each_trial_has_a_matcher_of_its_own() -> None:
     assert [Served(*entries).places(None) for _ in range(3)] == [[0], [0], [0]]
 
 
+@pytest.mark.parametrize("how", ["exact", "subset", "ignore"])
+def test_h17_a_fresh_matcher_shares_nothing_but_the_entries(how: ArgsMatch) -> None:
+    first = Matcher([call("t", {"a": 1}, args_match=how)], NoMasks())
+    second, third = first.fresh(), first.fresh()
+    params = compact({"name": "t", "arguments": {"a": 1}})
+
+    for matcher in (second, third):
+        assert isinstance(matcher.take("srv", "tools/call", params), Hit)
+        assert matcher.take("srv", "tools/call", params) == Miss("used-up")
+    assert first.leftover() == (0,)
+
+
+def test_an_entry_that_is_given_back_is_taken_again() -> None:
+    matcher = Matcher([call("t", {"a": 1})], NoMasks())
+    params = compact({"name": "t", "arguments": {"a": 1}})
+    taken = matcher.take("srv", "tools/call", params)
+
+    matcher.give_back(0)
+
+    assert matcher.take("srv", "tools/call", params) == taken
+
+
 def test_j19_null_arguments_match_only_null() -> None:
     null = '{"name":"A","arguments":null}'
     matcher = Matcher([entry("exact"), Interaction("srv", "tools/call", null, None)], NoMasks())
@@ -255,6 +277,21 @@ def test_r20_a_loose_entry_that_was_used_up_is_told_too(loose: ArgsMatch) -> Non
 
     assert served.places({"a": 1, "b": 2}) == [0]
     assert missed(served, "A", {"a": 1, "b": 3}) == Miss("used-up")
+
+
+@pytest.mark.parametrize(
+    ("place", "nearest"),
+    [
+        pytest.param(199, 199, id="the last that is looked at"),
+        pytest.param(200, 0, id="one too far: what a miss costs has a bound"),
+    ],
+)
+def test_r20_the_nearest_is_sought_among_so_many_entries(place: int, nearest: int) -> None:
+    asked = {"x": 0, "y": 0}
+    entries = [entry("exact", {"x": 1 + n, "y": 1}) for n in range(300)]
+    entries[place] = entry("exact", {"x": 0, "y": 1})
+
+    assert missed(Served(*entries), "A", asked).nearest == nearest
 
 
 def test_r20_the_nearest_entry_is_the_unused_one_that_differs_least() -> None:
@@ -363,6 +400,38 @@ def test_a_negotiation_is_matched_whatever_the_client_says_of_itself(method: str
 
     assert matcher.take("srv", method, '{"clientInfo":{"name":"b"}}') == Hit(0, recorded)
     assert matcher.take("srv", method, None) == Hit(0, recorded, again=True)
+
+
+@pytest.mark.parametrize(
+    ("method", "meta", "code"),
+    [
+        pytest.param("server/discover", {}, -32602, id="no _meta"),
+        pytest.param("server/discover", {META_VERSION: "2026-07-28"}, -32602, id="half of it"),
+        pytest.param("tools/list", {META_CAPABILITIES: {}}, -32602, id="the other half"),
+        pytest.param("tools/list", {META_VERSION: "2026-07-28"}, -32020, id="wrong headers"),
+        pytest.param("tools/list", {META_VERSION: "2099-01-01"}, -32022, id="unknown revision"),
+    ],
+)
+def test_h16_what_was_refused_for_its_headers_or_meta_answers_nobody_else(
+    method: str, meta: dict[str, Any], code: int
+) -> None:
+    error = Response("error", compact({"code": code, "message": "no"}))
+    refused = Interaction("srv", method, compact({"_meta": meta}), error)
+    sound = {META_VERSION: "2026-07-28", META_CAPABILITIES: {}}
+    taken = surface(method, {}, {"_meta": sound})
+    matcher = Matcher([refused, taken], NoMasks())
+
+    assert matcher.take("srv", method, compact({"_meta": {}})) == Hit(1, taken)
+    assert matcher.protocols("srv") == {"2026-07-28"}
+
+
+def test_h16_a_handshake_client_that_was_refused_is_refused_again() -> None:
+    error = Response("error", '{"code":-32602,"message":"no"}')
+    refused = Interaction("srv", "resources/read", '{"uri":"x:"}', error)
+
+    taken = Matcher([refused], NoMasks()).take("srv", "resources/read", '{"uri":"x:"}')
+
+    assert taken == Hit(0, refused)
 
 
 def test_how_arguments_match_is_a_matter_of_tool_calls_only() -> None:

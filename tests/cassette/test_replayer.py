@@ -345,6 +345,15 @@ def test_ping_always_answers_recorded_or_not(interactions: list[Interaction]) ->
     assert playing.facts == []
 
 
+@pytest.mark.parametrize("method", ["ping", "server/discover"])
+def test_n01_what_only_the_other_era_has_is_not_there(method: str) -> None:
+    playing = Playing([])
+
+    [said] = playing.says(asks(1, method, {"_meta": {META_VERSION: "2026-07-28"}}))
+
+    assert said["error"]["code"] == -32601
+
+
 def test_a_log_level_may_be_set_though_nobody_set_one() -> None:
     playing = Playing([surface("logging/setLevel", {"n": 1}, {"level": "info"})])
 

@@ -1,6 +1,5 @@
 """`mcp-sidecar proxy`: what its words mean, what it refuses, and how little it imports."""
 
-import os
 import subprocess
 from pathlib import Path
 
@@ -8,6 +7,7 @@ import pytest
 
 from sidecar.cli.proxy import parse, proxy
 from sidecar.errors import UsageError
+from sidecar.proxy.ancestry import agent_process
 from sidecar.proxy.options import ProxyOptions
 from sidecar.store import ids
 from tests.paths import MCP_SIDECAR, PYTHON
@@ -39,6 +39,11 @@ def test_what_is_left_out_has_its_default() -> None:
         max_message_bytes=268_435_456,
         drain_seconds=5.0,
         grace_seconds=2.0,
+        url=None,
+        headers=(),
+        transport=None,
+        connect_seconds=10.0,
+        answer_seconds=600.0,
     )
 
 
@@ -63,6 +68,30 @@ def test_all_that_can_be_said() -> None:
         drain_seconds=0.5,
         grace_seconds=2.0,
     )
+
+
+def test_a_server_at_a_url_has_no_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TOKEN", "Bearer abc")
+    words = [
+        "--header", "X-Team: blue", "--transport=sse", "--header-env", "Authorization=TOKEN",
+        "--connect-seconds", "1.5", "--answer-seconds", "0", "--wrapped", "url:url",
+        "--url", "https://h/mcp",
+    ]  # fmt: skip
+
+    options = parsed(*words)
+
+    assert (options.command, options.url) == ((), "https://h/mcp")
+    assert options.headers == (("X-Team", "blue"), ("Authorization", "Bearer abc"))
+    assert options.transport == "sse"
+    assert (options.connect_seconds, options.answer_seconds) == (1.5, 0.0)
+
+
+def test_a_replay_needs_no_url_and_none_of_its_variables() -> None:
+    words = ["--mode", "replay", "--cassette", "c", "--header-env", "Authorization=UNSET"]
+
+    assert (parsed(*words).url, parsed(*words).headers) == (None, ())
+    with pytest.raises(UsageError, match="the variable UNSET"):
+        parsed(*words, "--on-miss", "live", "--url", "http://h/")
 
 
 @pytest.mark.parametrize(
@@ -112,9 +141,9 @@ def test_the_run_comes_from_the_environment_and_an_option_wins(
     assert parsed("server").run == RUN
 
 
-def test_without_a_run_it_is_that_of_the_process_that_started_it() -> None:
-    parent = os.getppid()
-    expected = ids.run_id_of_process(parent, ids.process_start(parent))
+def test_without_a_run_it_is_that_of_the_agents_process() -> None:
+    agent = agent_process()
+    expected = ids.run_id_of_process(agent, ids.process_start(agent))
 
     assert parse(["--server", "git", "server"], "/").run == expected
 
@@ -124,8 +153,9 @@ def test_the_proxies_of_one_process_are_one_run_and_those_of_another_are_not(
 ) -> None:
     place = Place(tmp_path)
     words = [MCP_SIDECAR, "proxy", "--project", str(tmp_path), "--server"]
-    for name in ("a", "b"):
-        with ProxyClient([*words, name, "true"]) as client:
+    launcher = ["sh", "-c", '"$@"; exit', "sh"]
+    for before, name in (([], "a"), (launcher, "b")):
+        with ProxyClient([*before, *words, name, "true"]) as client:
             ended(client)
     subprocess.run(
         ["sh", "-c", '"$@" </dev/null; exit', "sh", *words, "c", "true"],
@@ -163,6 +193,11 @@ def test_the_proxies_of_one_process_are_one_run_and_those_of_another_are_not(
         (["--agent-id", "", "server"], "'' is no agent id"),
         (["--agent-id", "x" * 129, "server"], "is no agent id"),
         (["--server", "", "server"], "proxy needs --server NAME"),
+        (["--url", "h/mcp"], "'h/mcp' is no URL of a server"),
+        (["--url", "http://h/", "server"], "a server has a URL or a command, and 'server' begins"),
+        (["--transport", "ws", "--url", "http://h/"], "unknown --transport 'ws'"),
+        (["--header-env", "A=UNSET", "--url", "http://h/"], "the variable UNSET"),
+        (["--header"], "--header needs a value"),
         (["--max-message-bytes", "many", "server"], "--max-message-bytes needs a number"),
         (["--max-message-bytes", "1.5", "server"], "--max-message-bytes needs a number"),
         (["--drain-seconds", "-1", "server"], "--drain-seconds needs a number of 0 or more"),
@@ -206,7 +241,9 @@ def test_help_is_told_and_does_nothing(word: str, capfd: pytest.CaptureFixture[s
     shown = capfd.readouterr().out
     assert shown.startswith("Usage: mcp-sidecar proxy --server NAME")
     for option in ("--mode", "--cassette", "--run", "--agent-id", "--on-miss", "--overwrite",
-                   "--home", "--project", "--max-message-bytes", "--drain-seconds"):  # fmt: skip
+                   "--home", "--project", "--max-message-bytes", "--drain-seconds", "--url",
+                   "--transport", "--header", "--header-env", "--connect-seconds",
+                   "--answer-seconds"):  # fmt: skip
         assert f"\n  {option} " in shown
 
 
@@ -224,18 +261,24 @@ BOTH = {
     "cassette.masking",
     "cassette.multi_round", "cassette.name_search", "cassette.outcome", "cassette.placeholders",
     "cassette.recorder", "cassette.redaction", "cassette.secret_assignments",
+    "cassette.secret_commands", "cassette.secret_phrases", "cassette.secret_tables",
+    "cassette.sought", "cassette.texts", "store.masking", "store.settings",
     "cassette.secret_contexts", "cassette.secret_names", "cassette.secret_patterns",
     "cassette.secret_shapes", "cassette.secret_values", "cassette.subscriptions", "cli",
     "cli.main", "cli.proxy", "errors", "proxy", "proxy.options", "proxy.stdio",
-    "proxy.stopping", "proxy.streams", "proxy.tape", "proxy.wiring", "store", "store.atomic",
-    "store.cassettes", "store.clock", "store.connection", "store.file_lock", "store.folders",
-    "store.ids", "store.journal", "store.recorded", "store.salt", "store.session", "wire",
-    "wire.framing", "wire.json_text", "wire.jsonrpc", "wire.mcp",
+    "proxy.saving", "proxy.stopping", "proxy.streams", "proxy.tape", "proxy.wiring", "store",
+    "store.atomic", "store.cassettes", "store.clock", "store.connection", "store.environment",
+    "store.file_lock", "store.folders", "store.ids", "store.journal", "store.recorded",
+    "store.salt", "store.session", "wire",
+    "wire.framing", "wire.json_pointer", "wire.json_text", "wire.jsonrpc", "wire.mcp",
 }  # fmt: skip
-RECORD = {"proxy.child", "proxy.live"}
+RECORD = {
+    "cassette.echoes", "cassette.second_look", "proxy.child", "proxy.guard", "proxy.link",
+    "proxy.live",
+}  # fmt: skip
 REPLAY = {
     "cassette.matcher", "cassette.misses", "cassette.negotiation", "cassette.replayer",
-    "proxy.playback",
+    "proxy.playback", "wire.shortening",
 }  # fmt: skip
 
 REPORTING = """

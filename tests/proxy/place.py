@@ -20,12 +20,13 @@ from tests.servers.raw_client import RawClient
 
 RUN = "local/01JDPR0XY00000000000000000"
 RAW_SERVER = str(ROOT / "tests" / "servers" / "raw_server.py")
-WAIT_SECONDS = 10.0
+WAIT_SECONDS = 30.0
 _POLL_SECONDS = 0.01
 
 
 @cache
-def _empty_journal() -> bytes:
+def empty_journal() -> bytes:
+    """A journal's file, made once: making one is what takes longest."""
     with TemporaryDirectory() as folder:
         file = Path(folder, "journal.db")
         Journal.open(str(file)).close()
@@ -83,7 +84,7 @@ class Place:
         self.run = run
         if journal and not self.journal.exists():
             self.journal.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self.journal.write_bytes(_empty_journal())
+            self.journal.write_bytes(empty_journal())
         self.cassette = folder / "tape.jsonl"
         self.received = folder / "received"
         self.sent = folder / "sent"

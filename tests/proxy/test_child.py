@@ -12,7 +12,8 @@ from threading import Barrier
 
 import pytest
 
-from sidecar.proxy.child import Child, _is_alive
+from sidecar.proxy.child import Child
+from sidecar.proxy.guard import is_alive
 from sidecar.proxy.streams import read_chunk
 from tests.paths import PYTHON
 from tests.proxy.place import is_running, running_in_group, until
@@ -296,7 +297,7 @@ def test_d03_what_is_only_not_reaped_yet_is_not_waited_for() -> None:
         until(lambda: not is_running(process.pid))
         os.killpg(process.pid, 0)  # it is there, as a zombie
 
-        assert not _is_alive(process.pid)
+        assert not is_alive(process.pid)
 
 
 def test_one_whose_input_is_full_is_stopped_all_the_same(start: Start) -> None:

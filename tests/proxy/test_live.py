@@ -3,8 +3,9 @@
 import json
 import os
 import threading
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from sidecar.cassette.interaction import Response
 from sidecar.errors import JournalError
 from sidecar.proxy.live import LiveServer
 from tests.paths import PYTHON
+from tests.proxy.http.odd_server import OddServer, answering
 from tests.proxy.place import Place, ProxyClient, ended, quiet, resident_bytes, said, until
 from tests.proxy.stage import WAIT_SECONDS, Stage, call, request
 
@@ -494,7 +496,7 @@ def test_s17_the_end_waits_for_a_client_that_reads_slowly(tmp_path: Path) -> Non
             ending = work.submit(live.finish, patient=True)
             child = live._link
             assert child is not None
-            until(lambda: child.exit_code() is not None)
+            until(lambda: child.wait(0) is not None)
             with pytest.raises(TimeoutError):
                 ending.result(4 * stage.wiring.options.grace_seconds)
 
@@ -511,3 +513,52 @@ def test_what_was_open_at_the_end_is_known_to_be_unanswered(tmp_path: Path) -> N
         live.finish(patient=True)
 
         assert [row.state for row in stage.rows()] == ["unanswered"]
+
+
+# --- a server at a URL
+
+
+@contextmanager
+def reached(tmp_path: Path, answers: dict[str, Any]) -> Iterator[tuple[Stage, LiveServer]]:
+    """A live server behind HTTP that answers like this, and the stage before it."""
+    with OddServer(answers) as server, closing(Stage(tmp_path)) as stage:
+        options = stage.wiring.options._replace(url=server.url)
+        live = LiveServer(stage.wiring._replace(options=options), lambda: None)
+        live.start()
+        yield stage, live
+        live.finish(patient=True)
+
+
+def kept(stage: Stage) -> list[tuple[str, Response | None, int | None]]:
+    """How the journal has its interactions: method, answer and HTTP status."""
+    rows = stage.interactions()
+    return [(one.method, one.response, one.http_status) for one in rows]
+
+
+def test_h06_what_a_server_at_a_url_never_answered_is_kept_as_that(tmp_path: Path) -> None:
+    answers = {"prompts/list": answering(status=503), "tools/call": answering(status=202)}
+    with reached(tmp_path, answers) as (stage, live):
+        for ident, method in enumerate(["ping", "prompts/list", "tools/call"]):
+            live.take([request(ident, method)])
+            message = stage.client.message()
+            assert message["id"] == ident
+            assert ("error" in message) == (ident > 0)
+        assert live.failure is None
+        assert live.drained(WAIT_SECONDS)
+
+        assert kept(stage) == [
+            ("ping", Response("result", '{"params": null}'), None),
+            ("prompts/list", None, 503),
+            ("tools/call", None, 202),
+        ]
+
+
+def test_a_status_that_tells_something_is_kept_with_the_answer(tmp_path: Path) -> None:
+    error = '{"code":-32600,"message":"Session not found"}'
+    body = f'{{"jsonrpc":"2.0","id":"server-error","error":{error}}}'
+    gone = answering(status=404, text=body, content_type="application/json")
+    with reached(tmp_path, {"tools/call": gone}) as (stage, live):
+        live.take([call(7, "echo")])
+        assert stage.client.message()["id"] == 7
+
+        assert kept(stage) == [("tools/call", Response("error", error), 404)]

@@ -234,7 +234,7 @@ def make_cassette(place: Place, *, calls: int) -> None:
 def test_d01_a_proxy_whose_server_is_gone_stops_at_once(tmp_path: Path) -> None:
     # It lingers, so that its client can ask and be told; but not once it is told to stop.
     place = Place(tmp_path)
-    with place.client(["/nowhere/server"], timeout=5.0) as client:
+    with place.client(["/nowhere/server"]) as client:
         until(lambda: "could not be started" in client.stderr_text())
         os.kill(client.process.pid, signal.SIGTERM)
         assert client.wait() == 127
@@ -407,6 +407,64 @@ def test_another_runs_cassette_is_left_alone_and_a_warning_says_so(tmp_path: Pat
         ended(client)
 
     assert [item.tool for item in place.recorded().interactions] == ["counter"]
+
+
+@pytest.mark.parametrize("content", ["", "not a cassette\n"], ids=["of another run", "broken"])
+def test_what_record_will_say_of_the_cassette_is_not_said_by_each_proxy_too(
+    tmp_path: Path, content: str
+) -> None:
+    place = Place(tmp_path)
+    other = Place(tmp_path, run="local/01JDPR0XY00000000000000001")
+    if content:
+        place.cassette.write_text(content, "utf-8")
+    else:
+        with place.raw() as client:
+            ended(client)
+    before = place.cassette.read_bytes()
+    with closing(Journal.open(str(place.journal))) as journal:
+        journal.start_run(other.run, mode="record", command='["agent"]')
+    with other.raw() as client:
+        client.call("echo")
+        assert ended(client) == 0
+        assert client.stderr_text() == ""
+
+    assert place.cassette.read_bytes() == before
+
+
+@pytest.mark.parametrize("watched", [True, False])
+def test_a_misspelt_variable_is_said_once_by_whoever_runs_the_agent_else_by_the_proxy(
+    tmp_path: Path, *, watched: bool
+) -> None:
+    place = Place(tmp_path)
+    if watched:
+        with closing(Journal.open(str(place.journal))) as journal:
+            journal.start_run(place.run, mode="record", command='["agent"]')
+    with place.raw(env={**os.environ, "MCP_SIDECAR_HOEM": "x"}) as client:
+        ended(client)
+        found = client.stderr_text()
+
+    assert found.count("ignored the unknown environment variable MCP_SIDECAR_HOEM") == (not watched)
+
+
+@pytest.mark.parametrize("watched", [True, False])
+def test_a_miss_is_said_once_by_whoever_runs_the_agent_else_by_the_proxy(
+    tmp_path: Path, *, watched: bool
+) -> None:
+    place = Place(tmp_path)
+    with place.raw() as client:
+        client.call("echo")
+        ended(client)
+    replay = Place(tmp_path, run="local/01JDPR0XY00000000000000001")
+    with closing(Journal.open(str(place.journal))) as journal:
+        journal.start_run(replay.run, mode="replay", command='["agent"]' if watched else None)
+    with replay.raw(mode="replay") as client:
+        client.call("counter")
+        assert ended(client) == 1
+        said_by_proxy = client.stderr_text()
+
+    missed = "unknown-tool: no recording has a call of raw:counter"
+    assert said_by_proxy == ("" if watched else f"mcp-sidecar: miss: {missed}\n")
+    assert [row.missed for row in replay.rows()] == [missed]
 
 
 def test_a_broken_cassette_is_left_alone_and_costs_no_traffic(tmp_path: Path) -> None:

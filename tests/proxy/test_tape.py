@@ -84,6 +84,39 @@ def test_what_comes_after_an_answer_is_kept_with_it(stage: Stage) -> None:
     assert stage.interactions() == [done._replace(after=(late,))]
 
 
+def test_nothing_more_is_kept_of_what_was_answered_before_the_last(stage: Stage) -> None:
+    late = Passage("notifications/message", '{"data":"late"}')
+    for number in range(50):
+        stage.tape.queue(facts(number))
+        stage.tape.flush()
+    stage.tape.queue([Noted(48, called(48)._replace(response=DONE, after=(late,)))])
+    stage.tape.flush()
+
+    assert [item.after for item in stage.interactions()] == [()] * 50
+    assert len(stage.tape._live._rows) == 1  # or a session of days would fill the memory
+
+
+@pytest.mark.parametrize(
+    ("count", "transactions"),
+    [
+        pytest.param(1, 0, id="a call is one statement, which needs none"),
+        pytest.param(2, 1, id="two are one transaction"),
+        pytest.param(30, 1, id="so are many"),
+    ],
+)
+def test_what_came_at_once_is_written_at_once(stage: Stage, count: int, transactions: int) -> None:
+    statements: list[str] = []
+    for number in range(count):
+        stage.tape.queue(facts(number))
+    stage.journal.connection._sqlite.set_trace_callback(statements.append)
+    stage.tape.flush()
+    stage.journal.connection._sqlite.set_trace_callback(None)
+
+    first_words = [statement.split()[0] for statement in statements]
+    assert first_words.count("INSERT") == count
+    assert (first_words.count("BEGIN"), first_words.count("COMMIT")) == (transactions,) * 2
+
+
 def test_a_call_taken_back_is_noted(stage: Stage) -> None:
     stage.tape.queue([Opened(0, called(0)), Noted(0, called(0)._replace(cancelled=True))])
     stage.tape.queue([Finished(0, called(0)._replace(cancelled=True))])

@@ -1,0 +1,1 @@
+"""MCP over HTTP: the listener, the relay, and what bridges HTTP and lines."""

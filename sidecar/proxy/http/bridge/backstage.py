@@ -1,0 +1,172 @@
+"""What stands behind the sessions of one server over HTTP: made for each, and ended."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from functools import cached_property
+
+from sidecar.cassette.matcher import Matcher
+from sidecar.cassette.recorder import Masks
+from sidecar.errors import SidecarError
+from sidecar.proxy import guard
+from sidecar.proxy.http.endpoint import ServeOptions, ServerEntry
+from sidecar.proxy.live import LiveServer
+from sidecar.proxy.options import ProxyOptions
+from sidecar.proxy.playback import OnStatus, Playback
+from sidecar.proxy.stdio import Behind
+from sidecar.proxy.streams import say
+from sidecar.proxy.tape import Tape
+from sidecar.proxy.wiring import ClientStream, Wiring
+from sidecar.store.cassettes import Loaded
+from sidecar.store.journal import Journal, Session
+from sidecar.wire.mcp import TOOLS_LIST
+from sidecar.wire.routing_headers import Mirrored, mirrored_by_tool
+
+JOURNAL_FAILED = 2
+"""Exit code of a replay that could not be journalled."""
+
+
+class Backstage:
+    """What the sessions of one server share. Every method may block."""
+
+    def __init__(
+        self,
+        options: ServeOptions,
+        entry: ServerEntry,
+        journal: Journal,
+        masks: Masks,
+        loaded: Loaded | None,
+    ) -> None:
+        """Take what they share.
+
+        Args:
+            options: Of `serve`.
+            entry: The server.
+            journal: Open, with the run begun.
+            masks: What takes secrets out of whatever is kept.
+            loaded: The cassette, in `replay` and in `auto` if there is one yet.
+        """
+        self.options = _proxy_options(options, entry)
+        self._journal = journal
+        self._masks = masks
+        self._loaded = loaded
+        self._reading = threading.Lock()
+        self._read: Matcher | None = None  # nothing is taken of it
+        if entry.command and self.may_go_live:
+            guard.keep()  # while there are no threads yet
+
+    @property
+    def replays(self) -> bool:
+        """Whether recordings are what answers, before anything live does."""
+        if self._loaded is None:
+            return False
+        name = self.options.server
+        known = (item.server == name for item in self._loaded.cassette.interactions)
+        return self.options.mode == "replay" or any(known)
+
+    @property
+    def may_go_live(self) -> bool:
+        """Whether a live server may stand behind, so that whoever takes lines may block."""
+        return self.options.mode != "replay" or self.options.on_miss == "live"
+
+    @cached_property
+    def mirrored(self) -> Mapping[str, Mirrored]:
+        """Which arguments of the recorded tools are said in headers, by the tools' names."""
+        found: dict[str, Mirrored] = {}
+        for item in self._loaded.cassette.interactions if self._loaded else ():
+            is_listing = item.method == TOOLS_LIST and item.server == self.options.server
+            if is_listing and item.response is not None:
+                found |= mirrored_by_tool(item.response.text)
+        return found
+
+    def start(self, client: ClientStream, on_status: OnStatus) -> Running:
+        """Make, and start, what stands behind a session.
+
+        Args:
+            client: Where its messages go.
+            on_status: Told of recorded HTTP statuses.
+
+        Raises:
+            JournalError: If the journal cannot be written.
+        """
+        options = self.options
+        session = self._journal.start_session(
+            options.run, server=options.server, mode=options.mode, agent_id=options.agent_id
+        )
+        tape = Tape(session, names_agent=options.agent_id is None)
+        wiring = Wiring(options, client, tape, self._masks)
+        return Running(self._behind(wiring, on_status), tape, session)
+
+    def _behind(self, wiring: Wiring, on_status: OnStatus) -> Behind:
+        loaded = self._loaded
+        if loaded is None or not self.replays:
+            live = LiveServer(wiring, _nothing)
+            live.start()
+            return live
+        start = (lambda on_end: LiveServer(wiring, on_end)) if self.may_go_live else None
+        return Playback(wiring, self._matcher(loaded), start, on_status=on_status, alone=True)
+
+    def _matcher(self, loaded: Loaded) -> Matcher:
+        with self._reading:
+            if self._read is None:
+                self._read = Matcher(loaded.cassette.interactions, self._masks)
+            return self._read.fresh()
+
+
+class Running:
+    """What stands behind one session, with its writer.
+
+    Attributes:
+        behind: A live server, or a playback.
+        tape: Its writer.
+    """
+
+    def __init__(self, behind: Behind, tape: Tape, session: Session) -> None:
+        self.behind = behind
+        self.tape = tape
+        self._session = session
+
+    def finish(self, *, patient: bool) -> int:
+        """End it, and note how; return what it says of the replay, as `serve` has it."""
+        died = self.behind.failure is not None
+        code = self.behind.finish(patient=patient)
+        self.tape.flush()
+        failed = self.tape.broken or (died and code != 0)
+        try:
+            self._session.close(exit_code=code, state="failed" if failed else "ended")
+        except SidecarError as error:
+            say(str(error))
+        return self._verdict()
+
+    def _verdict(self) -> int:
+        if not isinstance(self.behind, Playback):
+            return 0
+        return JOURNAL_FAILED if self.tape.broken else int(self.behind.misses > 0)
+
+
+def _proxy_options(options: ServeOptions, entry: ServerEntry) -> ProxyOptions:
+    return ProxyOptions(
+        server=entry.name,
+        mode=options.mode,
+        command=entry.command,
+        cassette=options.cassette,
+        journal=options.journal,
+        run=options.run,
+        env=entry.env,
+        url=entry.url,
+        headers=entry.headers,
+        transport=entry.transport,
+        agent_id=options.agent_id,
+        on_miss=options.on_miss,
+        overwrite=options.overwrite,
+        max_message_bytes=options.limits.message_bytes,
+        drain_seconds=options.limits.drain_seconds,
+        grace_seconds=options.limits.grace_seconds,
+        connect_seconds=options.limits.connect_seconds,
+        answer_seconds=options.limits.answer_seconds,
+    )
+
+
+def _nothing() -> None:
+    """A session learns of its server's end from the answers that it gives then."""

@@ -1,0 +1,176 @@
+"""Lines on their way to one HTTP response, put by a session and taken by its handler."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from typing import NamedTuple
+
+from aiohttp import web
+
+from sidecar.wire.sse import Event, encode
+
+_QUEUED_BYTES = 64 * 1024 * 1024  # a client that is this far behind reads no more
+_QUEUED_LINES = 10_000  # that wait for a stream to open
+KEEP_ALIVE_SECONDS = 15.0
+"""How long a response may be silent before a comment says that it is still there."""
+
+_KEEP_ALIVE = b": still here\n\n"
+STREAM_HEADERS = {
+    "Content-Type": "text/event-stream",
+    "Cache-Control": "no-cache, no-transform",
+    "X-Accel-Buffering": "no",
+}
+
+
+class Item(NamedTuple):
+    """One message on its way.
+
+    Attributes:
+        line: Its line.
+        status: The HTTP status for it where it answers, and nothing comes before it.
+    """
+
+    line: bytes
+    status: int | None = None
+
+
+class Mailbox:
+    """Used on the event loop only, by one taker.
+
+    Attributes:
+        ended: Whether nothing more comes.
+    """
+
+    def __init__(self) -> None:
+        self._items: deque[Item] = deque()
+        self._bytes = 0
+        self._changed = asyncio.Event()
+        self.ended = False
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing lies ready to be taken."""
+        return not self._items
+
+    def put(self, item: Item) -> None:
+        """Add a message; what comes after the end is dropped.
+
+        A client that does not read what it asked for is left behind: its mailbox ends, and
+        what others wait for goes on.
+        """
+        if self.ended:
+            return
+        if self._items and self._bytes + len(item.line) > _QUEUED_BYTES:
+            self.end()
+            return
+        self._items.append(item)
+        self._bytes += len(item.line)
+        self._changed.set()
+
+    def end(self) -> None:
+        """Let nothing more come."""
+        self.ended = True
+        self._changed.set()
+
+    async def next(self, seconds: float | None = None) -> Item | None:
+        """Take the next message; None once the mailbox has ended and is empty.
+
+        Raises:
+            TimeoutError: If nothing came for so long.
+        """
+        while not self._items:
+            if self.ended:
+                return None
+            self._changed.clear()
+            async with asyncio.timeout(seconds):
+                await self._changed.wait()
+        item = self._items.popleft()
+        self._bytes -= len(item.line)
+        return item
+
+    def take_back(self) -> list[Item]:
+        """Take all that nobody has read."""
+        items = list(self._items)
+        self._items.clear()
+        self._bytes = 0
+        return items
+
+
+class Streams:
+    """The streams of a session that belong to no request; the newest one gets what comes.
+
+    What comes while none is open waits for the next; of too much, the oldest is dropped.
+    """
+
+    def __init__(self) -> None:
+        self._open: list[Mailbox] = []
+        self._waiting: deque[Item] = deque(maxlen=_QUEUED_LINES)
+
+    @property
+    def any_open(self) -> bool:
+        """Whether a client listens."""
+        return bool(self._open)
+
+    def put(self, item: Item) -> None:
+        """Send a message on the newest stream, now or once there is one."""
+        if self._open:
+            self._open[-1].put(item)
+        else:
+            self._waiting.append(item)
+
+    def opened(self) -> Mailbox:
+        """Open one more."""
+        mailbox = Mailbox()
+        while self._waiting:
+            mailbox.put(self._waiting.popleft())
+        self._open.append(mailbox)
+        return mailbox
+
+    def closed(self, mailbox: Mailbox) -> None:
+        """Take the end of one; what it did not send goes on the one that is newest then."""
+        if mailbox in self._open:
+            self._open.remove(mailbox)
+        for item in mailbox.take_back():
+            self.put(item)
+
+    def end(self) -> None:
+        """End all."""
+        for mailbox in self._open:
+            mailbox.end()
+
+
+async def stream(
+    request: web.Request,
+    mailbox: Mailbox,
+    headers: dict[str, str],
+    first: bytes = b"",
+) -> web.StreamResponse:
+    """Answer a request with a stream of what comes, until the mailbox or the client ends.
+
+    Args:
+        request: What is answered.
+        mailbox: What comes.
+        headers: Of the response, beside those of a stream.
+        first: What is sent before.
+    """
+    response = web.StreamResponse(headers={**STREAM_HEADERS, **headers})
+    await response.prepare(request)
+    if first:
+        await response.write(first)
+    while True:
+        try:
+            item = await mailbox.next(KEEP_ALIVE_SECONDS)
+        except TimeoutError:
+            await response.write(_KEEP_ALIVE)
+            continue
+        if item is None:
+            break
+        await response.write(event(item.line))
+    await response.write_eof()
+    return response
+
+
+def event(line: bytes) -> bytes:
+    """Write a message as an event."""
+    return encode(Event(line.decode("utf-8", "surrogatepass").strip()))

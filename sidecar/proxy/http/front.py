@@ -1,0 +1,120 @@
+"""HTTP in front, lines behind: replays, and servers over stdio, for clients over HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+from aiohttp import web
+
+from sidecar.proxy.http.answers import RefusedError, refusal
+from sidecar.proxy.http.body import plain_body, read_body
+from sidecar.proxy.http.bridge.backstage import Backstage
+from sidecar.proxy.http.bridge.bodies import Body, Refusal, media_refusal, messages_of
+from sidecar.proxy.http.bridge.handshake import Handshake
+from sidecar.proxy.http.bridge.legacy import Legacy
+from sidecar.proxy.http.bridge.modern import Modern
+from sidecar.proxy.http.headers import VERSION_HEADER, is_modern
+from sidecar.wire.mcp import INITIALIZE, modern_version
+
+if TYPE_CHECKING:
+    from sidecar.cassette.recorder import Masks
+    from sidecar.proxy.http.endpoint import ServeOptions, ServerEntry
+    from sidecar.store.cassettes import Loaded
+    from sidecar.store.journal import Journal
+
+_THREADS = 64  # a server that does not read its input holds one up, and only its own session
+
+
+class Front:
+    """The `Endpoint` of a server that is replayed, or that speaks in lines."""
+
+    def __init__(
+        self,
+        options: ServeOptions,
+        entry: ServerEntry,
+        journal: Journal,
+        masks: Masks,
+        loaded: Loaded | None,
+    ) -> None:
+        """Begin; nothing is started before a client asks.
+
+        Args:
+            options: Of `serve`.
+            entry: The server.
+            journal: Open, with the run begun.
+            masks: What takes secrets out of whatever is kept.
+            loaded: The cassette, in `replay`, and in `auto` if there is one yet.
+        """
+        self._limits = options.limits
+        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="front")
+        backstage = Backstage(options, entry, journal, masks, loaded)
+        most = options.limits.sessions
+        self._handshake = Handshake(backstage, self._threads, most)
+        self._modern = Modern(backstage, self._threads)
+        self._legacy = Legacy(backstage, self._threads, most)
+
+    async def mcp(self, request: web.Request) -> web.StreamResponse:
+        """Answer at the Streamable HTTP endpoint."""
+        if request.method == "POST":
+            return await self._post(request)
+        if is_modern(request.headers) or request.method not in ("GET", "DELETE"):
+            allowed = "POST" if is_modern(request.headers) else "GET, POST, DELETE"
+            return _not_allowed(allowed)
+        if request.method == "GET":
+            return await self._handshake.get(request)
+        return await self._handshake.delete(request)
+
+    async def sse(self, request: web.Request) -> web.StreamResponse:
+        """Answer at the endpoint of the older transport."""
+        if request.method != "GET":  # a client that tries Streamable HTTP first
+            return _not_allowed("GET")
+        return await self._legacy.get(request)
+
+    async def messages(self, request: web.Request) -> web.StreamResponse:
+        """Take messages of the older transport."""
+        if request.method != "POST":
+            return _not_allowed("POST")
+        body = await self._body(request)
+        return body if isinstance(body, web.Response) else await self._legacy.post(request, body)
+
+    async def close(self, *, patient: bool) -> int:
+        """End all sessions; 1 if a request missed in a replay, 2 if it was not journalled."""
+        codes: list[int] = []
+        for part in (self._legacy, self._handshake, self._modern):
+            codes += await part.close(patient=patient)
+        self._threads.shutdown(wait=False)
+        return max(codes, default=0)
+
+    async def _post(self, request: web.Request) -> web.StreamResponse:
+        refused = media_refusal(request)
+        if refused is not None:
+            return refused.response()
+        body = await self._body(request)
+        if isinstance(body, web.Response):
+            return body
+        if _is_modern(request.headers, body):
+            return await self._modern.post(request, body)
+        return await self._handshake.post(request, body)
+
+    async def _body(self, request: web.Request) -> Body | web.Response:
+        try:
+            data = await read_body(request, self._limits)
+            data = plain_body(data, request.headers.get("Content-Encoding", ""), self._limits)
+        except RefusedError as error:
+            return refusal(error)
+        body = messages_of(data)
+        return body.response() if isinstance(body, Refusal) else body
+
+
+def _is_modern(headers: Mapping[str, str], body: Body) -> bool:
+    """Tell a request's era, by its header; without one, by what it says itself (N01)."""
+    if VERSION_HEADER in headers:
+        return is_modern(headers)
+    first = body.messages[0]
+    return first.method != INITIALIZE and modern_version(first.params) is not None
+
+
+def _not_allowed(allowed: str) -> web.Response:
+    return web.Response(status=405, headers={"Allow": allowed})

@@ -1,0 +1,217 @@
+"""A server at a URL, to those who speak with it as with a process: lines there, lines back."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import threading
+from asyncio.streams import FlowControlMixin
+from collections.abc import MutableMapping
+
+from sidecar.proxy.http.remote_exchanges import Exchange, Exchanges, Lines
+from sidecar.proxy.http.remote_requests import NoAnswerError, Requests
+from sidecar.proxy.http.remote_session import RemoteSession
+from sidecar.proxy.http.remote_sse import OlderSse
+from sidecar.proxy.http.remote_streamable import OlderServerError, Streamable
+from sidecar.proxy.link import Remark
+from sidecar.proxy.options import ProxyOptions
+from sidecar.proxy.streams import Outlet
+from sidecar.wire.framing import LineBuffer, Oversized
+
+NEVER_REACHED = 127
+"""Exit code where no answer ever came: as of a command that cannot be started."""
+_CUT_OFF = 1
+_CHUNK_BYTES = 64 * 1024
+
+
+class _OverError(Exception):
+    """Nothing more will be said; ends all that still runs."""
+
+
+class _Conversation:
+    """Speaks with the server in the transport that it turns out to have.
+
+    Attributes:
+        over: Set once the server has ended it.
+    """
+
+    def __init__(self, options: ProxyOptions, lines: Lines, tasks: asyncio.TaskGroup) -> None:
+        self._transport = options.transport
+        self._session = RemoteSession()
+        self._exchanges = Exchanges(options.server, lines, self._session.learn)
+        self._requests = Requests(options)
+        self._tasks = tasks
+        self.over = asyncio.Event()
+        self._speaker: Streamable | OlderSse | None = None
+
+    @property
+    def exit_code(self) -> int:
+        """0, or how it went wrong."""
+        if self.over.is_set():
+            return _CUT_OFF
+        never = self._exchanges.failed and not self._exchanges.reached
+        return NEVER_REACHED if never else 0
+
+    async def take(self, exchange: Exchange) -> None:
+        """Send a line of the client's."""
+        self._exchanges.opened(exchange)
+        try:
+            speaker = self._speaker or await self._begun()
+            await speaker.take(exchange)
+        except OlderServerError as error:
+            await self._take_older(exchange, error)
+        except NoAnswerError as error:
+            await self._exchanges.give_up(exchange, str(error), error.status)
+
+    async def _begun(self) -> Streamable | OlderSse:
+        if self._transport == "sse":
+            return await self._opened_older()
+        self._speaker = Streamable(self._requests, self._exchanges, self._session, self._tasks)
+        return self._speaker
+
+    async def _opened_older(self) -> OlderSse:
+        older = OlderSse(self._requests, self._exchanges, self._tasks, self.over)
+        await older.open()
+        self._speaker = older
+        return older
+
+    async def _take_older(self, exchange: Exchange, refused: NoAnswerError) -> None:
+        """Try the older transport, as the protocol says, with what the newer one refused."""
+        if self._transport is None:
+            try:
+                older = await self._opened_older()
+            except NoAnswerError:
+                pass  # it is none of the older ones: what it said first is what counts
+            else:
+                await older.take(exchange)
+                return
+        await self._exchanges.give_up(exchange, str(refused), refused.status)
+
+    async def finish(self, seconds: float) -> None:
+        """End the session, and close all connections."""
+        if isinstance(self._speaker, Streamable):
+            await self._speaker.finish(seconds)
+        await self._requests.close()
+
+
+async def _ended_at(event: asyncio.Event) -> None:
+    """Wait for an event that ends all.
+
+    Raises:
+        _OverError: Then.
+    """
+    await event.wait()
+    raise _OverError
+
+
+class Remote:
+    """A server at a URL; a `Link`.
+
+    An event loop on a thread of its own reads the client's lines from one pipe, and writes
+    the server's to another. Where the server gives no answer, it is given an error in its
+    place, and a remark on that line says so.
+
+    Attributes:
+        stdin: Where lines for the server go.
+        stdout: The descriptor that its lines come from.
+    """
+
+    def __init__(self, options: ProxyOptions, remarks: MutableMapping[bytes, Remark]) -> None:
+        """Get ready; the server is contacted with the client's first line.
+
+        Args:
+            options: With the URL, and how to speak with it.
+            remarks: Where remarks on lines are left, for whoever reads them to take.
+        """
+        self._options = options
+        self._remarks = remarks
+        in_read, in_write = os.pipe()
+        self.stdout, out_write = os.pipe()
+        os.set_blocking(in_write, False)
+        self.stdin = Outlet(in_write)
+        self._ends = (in_read, out_write)
+        self._code = 0
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._stopped = asyncio.Event()
+        self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()), daemon=True)
+        self._thread.start()
+
+    def relay_stderr(self) -> None:
+        """Wait for its end: a server at a URL says nothing besides."""
+        self._thread.join()
+
+    def last_words(self) -> str:
+        """Nothing: what failed was said in the errors."""
+        return ""
+
+    def wait(self, seconds: float) -> int | None:
+        """Wait for its end, at most so long; None, since it has no exit code to speak of."""
+        self._thread.join(seconds)
+        return None
+
+    def stop(self, grace_seconds: float, *, patient: bool = True) -> int:
+        """End the session, and all connections.
+
+        Args:
+            grace_seconds: Waited at each step.
+            patient: Whether to wait for what is being sent.
+
+        Returns:
+            0; 127 if the server never answered anything, 1 if it ended by itself.
+        """
+        self.stdin.close()
+        if patient:
+            self._thread.join(grace_seconds)
+        with contextlib.suppress(RuntimeError):  # it has ended by now
+            if self._loop is not None:
+                self._loop.call_soon_threadsafe(self._stopped.set)
+        self._thread.join(2 * grace_seconds)
+        return self._code
+
+    async def _serve(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        reader, source = await self._source()
+        writer = await self._target()
+        tasks = asyncio.TaskGroup()
+        conversation = _Conversation(self._options, Lines(writer, self._remarks), tasks)
+        try:
+            async with tasks:
+                tasks.create_task(_ended_at(conversation.over))
+                tasks.create_task(_ended_at(self._stopped))
+                await self._feed(reader, conversation)
+        except* _OverError:
+            self._code = conversation.exit_code
+        finally:
+            await conversation.finish(self._options.grace_seconds)
+            source.close()
+            writer.transport.abort()  # all that was sent is in the pipe
+            await asyncio.sleep(0)  # for the pipes to be closed
+
+    async def _source(self) -> tuple[asyncio.StreamReader, asyncio.ReadTransport]:
+        reader = asyncio.StreamReader()
+        pipe = os.fdopen(self._ends[0], "rb", 0)
+        transport, _ = await asyncio.get_running_loop().connect_read_pipe(
+            lambda: asyncio.StreamReaderProtocol(reader), pipe
+        )
+        return reader, transport
+
+    async def _target(self) -> asyncio.StreamWriter:
+        loop = asyncio.get_running_loop()
+        pipe = os.fdopen(self._ends[1], "wb", 0)
+        transport, protocol = await loop.connect_write_pipe(FlowControlMixin, pipe)
+        transport.set_write_buffer_limits(high=0)  # what was sent is in the pipe
+        return asyncio.StreamWriter(transport, protocol, None, loop)
+
+    async def _feed(self, reader: asyncio.StreamReader, conversation: _Conversation) -> None:
+        """Take the client's lines.
+
+        Raises:
+            _OverError: At their end.
+        """
+        buffer = LineBuffer(self._options.max_message_bytes)
+        while chunk := await reader.read(_CHUNK_BYTES):
+            for line in buffer.feed(chunk):
+                if not isinstance(line, Oversized) and line.strip():
+                    await conversation.take(Exchange(line))
+        raise _OverError

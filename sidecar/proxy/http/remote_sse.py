@@ -1,0 +1,134 @@
+"""The older HTTP with SSE transport (2024-11-05) as a client speaks it.
+
+One stream brings all that the server says, and first the endpoint that messages go to.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from urllib.parse import urljoin
+
+from sidecar.proxy.http.remote_exchanges import Exchange, Exchanges
+from sidecar.proxy.http.remote_requests import (
+    NoAnswerError,
+    Requests,
+    Sent,
+    is_same_origin,
+    refusal,
+    shown,
+)
+from sidecar.proxy.http.remote_streamable import JSON, NOTICE_SECONDS, STREAM
+from sidecar.proxy.http.remote_streams import body, events, excerpt, is_stream
+
+_ENDED = "its event stream ended"
+_REFUSAL_BYTES = 1 << 20
+
+
+class OlderSse:
+    """Speaks with one server. To close the stream is all that it takes to end."""
+
+    def __init__(
+        self,
+        requests: Requests,
+        exchanges: Exchanges,
+        tasks: asyncio.TaskGroup,
+        over: asyncio.Event,
+    ) -> None:
+        """Take what it works with; nothing is sent before `open`.
+
+        Args:
+            requests: To the server.
+            exchanges: What it was asked.
+            tasks: Where what runs beside runs.
+            over: Set once the stream has ended: nothing can be answered any more.
+        """
+        self._requests = requests
+        self._exchanges = exchanges
+        self._tasks = tasks
+        self._endpoint = ""
+        self._over = over
+
+    async def open(self) -> None:
+        """Open the stream, and wait for the endpoint.
+
+        Raises:
+            NoAnswerError: If there is no such stream, or its endpoint is not to be used.
+        """
+        endpoint: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        reading = self._tasks.create_task(self._read(endpoint))
+        try:
+            async with asyncio.timeout(NOTICE_SECONDS):
+                self._endpoint = await endpoint
+        except TimeoutError:
+            text = f"its event stream named no endpoint within {NOTICE_SECONDS:g} seconds"
+            raise NoAnswerError(text) from None
+        finally:
+            if not self._endpoint:
+                reading.cancel()
+
+    async def take(self, exchange: Exchange) -> None:
+        """Send a line of the client's; requests do not wait for each other."""
+        if exchange.takes_back is not None:
+            self._exchanges.settled(exchange.takes_back)
+        if exchange.opens or exchange.notifies:
+            await self._post(exchange)
+        else:
+            self._tasks.create_task(self._post(exchange))
+
+    async def _post(self, exchange: Exchange) -> None:
+        try:
+            await self._posted(exchange)
+        except NoAnswerError as error:
+            await self._exchanges.give_up(exchange, str(error), error.status)
+
+    async def _posted(self, exchange: Exchange) -> None:
+        request = Sent("POST", self._endpoint, {"Content-Type": JSON}, exchange.line)
+        async with self._requests.response(request, NOTICE_SECONDS) as response:
+            if response.ok:
+                return  # its answer comes on the stream
+            data = await body(response, _REFUSAL_BYTES, NOTICE_SECONDS)
+            if not await self._exchanges.deliver(data, exchange, response.status):
+                text = refusal(response) + excerpt(data, response)
+                raise NoAnswerError(text, response.status)
+
+    async def _read(self, endpoint: asyncio.Future[str]) -> None:
+        try:
+            await self._follow(endpoint)
+        except NoAnswerError as error:
+            if not endpoint.done():
+                endpoint.set_exception(error)
+                return
+            self._exchanges.tell(str(error))
+            self._over.set()
+
+    async def _follow(self, endpoint: asyncio.Future[str]) -> None:
+        """Read the stream.
+
+        Raises:
+            NoAnswerError: At its end, or if there is none.
+        """
+        request = Sent("GET", self._requests.url, {"Accept": STREAM, "Cache-Control": "no-store"})
+        async with self._requests.response(request) as response:
+            if not is_stream(response):
+                raise NoAnswerError(refusal(response), response.status)
+            async for event in events(response, self._requests.options.max_message_bytes):
+                if event.event == "endpoint" and not endpoint.done():
+                    endpoint.set_result(self._endpoint_at(event.data))
+                elif event.event == "message" and event.data:
+                    await self._exchanges.deliver(event.data.encode(), None)
+        raise NoAnswerError(_ENDED)
+
+    def _endpoint_at(self, text: str) -> str:
+        """Find where messages go (H13).
+
+        Raises:
+            NoAnswerError: If that is on another origin.
+        """
+        try:
+            target = urljoin(self._requests.url, text)
+            if is_same_origin(self._requests.url, target):
+                return target
+            problem = f"it wants messages at {shown(target)}, which is another origin"
+        except ValueError:
+            problem = "it wants messages at what is no URL"
+        raise NoAnswerError(f"{problem}: refused")

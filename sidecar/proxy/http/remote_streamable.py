@@ -1,0 +1,206 @@
+"""Streamable HTTP as a client speaks it, in both eras: each message a POST of its own."""
+
+from __future__ import annotations
+
+import asyncio
+from http import HTTPStatus
+
+import aiohttp
+
+from sidecar.proxy.http.remote_exchanges import OLDER, Exchange, Exchanges
+from sidecar.proxy.http.remote_requests import NoAnswerError, Requests, Sent, refusal
+from sidecar.proxy.http.remote_session import RemoteSession
+from sidecar.proxy.http.remote_streams import Place, body, events, excerpt, is_stream
+
+JSON = "application/json"
+STREAM = "text/event-stream"
+NOTICE_SECONDS = 30.0
+"""How long a server may take to accept what has no answer: the client's next line waits."""
+
+_TRIES = 3  # in a row, to open a stream again that was cut
+_LISTENING_SECONDS = 2.0  # for a server to open its stream, before the client goes on
+
+
+class OlderServerError(NoAnswerError):
+    """A server refused to begin a session in a way that one of the older transport would."""
+
+
+class Streamable:
+    """Speaks with one endpoint."""
+
+    def __init__(
+        self,
+        requests: Requests,
+        exchanges: Exchanges,
+        session: RemoteSession,
+        tasks: asyncio.TaskGroup,
+    ) -> None:
+        """Take what it works with; nothing is sent yet."""
+        self._requests = requests
+        self._exchanges = exchanges
+        self._session = session
+        self._tasks = tasks
+        self._listening: asyncio.Task[None] | None = None
+
+    async def take(self, exchange: Exchange) -> None:
+        """Send a line of the client's.
+
+        Requests run side by side. But none overtakes a notification, nor the beginning of
+        its session, whose id it has to name.
+
+        Raises:
+            OlderServerError: If the server may be one of the older transport.
+        """
+        ident = exchange.takes_back
+        if ident is not None and self._took_back(ident):
+            return
+        headers = self._session.sending(exchange)
+        if exchange.opens:
+            self._stop_listening()
+            await self._converse(exchange, headers)
+        elif exchange.notifies and not exchange.asked:
+            await self._converse(exchange, headers, NOTICE_SECONDS)
+        else:
+            exchange.task = self._tasks.create_task(self._converse(exchange, headers))
+        if exchange.is_initialized:
+            await self._listen()
+
+    async def finish(self, seconds: float) -> None:
+        """Tell the server that its session has ended."""
+        if self._session.id is None:
+            return
+        end = Sent("DELETE", self._requests.url, self._session.headers())
+        try:
+            async with self._requests.response(end, seconds):
+                return  # 405: it ends sessions by itself
+        except NoAnswerError:
+            return
+
+    def _took_back(self, ident: str) -> bool:
+        """Take back a request; tell whether that is all that there is to do (J09).
+
+        In the modern era to close the request's response is to cancel it.
+        """
+        exchange = self._exchanges.asking(ident)
+        self._exchanges.settled(ident)
+        if exchange is None:
+            return self._session.is_modern
+        if exchange.version is None:
+            return False
+        if exchange.task is not None and not exchange.asked:
+            exchange.task.cancel()
+        return True
+
+    async def _converse(
+        self, exchange: Exchange, headers: dict[str, str], seconds: float | None = None
+    ) -> None:
+        kinds = {"Accept": f"{JSON}, {STREAM}", "Content-Type": JSON}
+        request = Sent("POST", self._requests.url, headers | kinds, exchange.line)
+        try:
+            async with self._requests.response(request, seconds) as response:
+                await self._take_response(exchange, response)
+        except OlderServerError:
+            raise
+        except NoAnswerError as error:
+            await self._exchanges.give_up(exchange, str(error), error.status)
+
+    async def _take_response(self, exchange: Exchange, response: aiohttp.ClientResponse) -> None:
+        if exchange.opens and response.ok:
+            self._session.id = response.headers.get("Mcp-Session-Id")
+        if exchange.asked and is_stream(response):
+            await self._follow(exchange, response)
+        elif exchange.awaits or not response.ok:
+            await self._take_body(exchange, response)
+        if exchange.asked:
+            raise NoAnswerError(
+                f"it took the request, but did not answer it ({_told(response)})", response.status
+            )
+
+    async def _take_body(self, exchange: Exchange, response: aiohttp.ClientResponse) -> None:
+        options = self._requests.options
+        data = await body(response, options.max_message_bytes, options.answer_seconds or None)
+        is_json = response.content_type == JSON and exchange.awaits
+        if is_json and await self._exchanges.deliver(data, exchange, response.status):
+            if response.status == HTTPStatus.UNAUTHORIZED:
+                self._exchanges.tell(refusal(response))
+            return
+        if response.ok:
+            return
+        text = refusal(response) + excerpt(data, response)
+        if exchange.opens and response.status in OLDER:
+            raise OlderServerError(text, response.status)
+        raise NoAnswerError(text, response.status)
+
+    async def _follow(self, exchange: Exchange, response: aiohttp.ClientResponse) -> None:
+        """Read a stream to its end, which is its answer's at the earliest (H06, H10)."""
+        place = Place()
+        await self._read(response, place, exchange)
+        tries = 0
+        while exchange.asked and exchange.version is None and place.id and tries < _TRIES:
+            await asyncio.sleep(place.wait_seconds)
+            seen = place.events
+            try:
+                await self._resume(place, exchange)
+            except NoAnswerError as error:
+                if error.status is not None:
+                    break
+            tries = 0 if place.events > seen else tries + 1
+        if exchange.asked:
+            raise NoAnswerError("its stream ended before the answer")
+
+    async def _resume(self, place: Place, exchange: Exchange) -> None:
+        async with self._requests.response(self._get(place)) as response:
+            if not is_stream(response):
+                raise NoAnswerError(refusal(response), response.status)
+            await self._read(response, place, exchange)
+
+    async def _read(
+        self, response: aiohttp.ClientResponse, place: Place, own: Exchange | None
+    ) -> None:
+        async for event in events(response, self._requests.options.max_message_bytes):
+            place.passed(event)
+            if event.event == "message" and event.data:
+                await self._exchanges.deliver(event.data.encode(), own)
+            if own is not None and own.opens and not own.asked:
+                return  # the client's next line waits for it, and a server may leave it open
+
+    def _get(self, place: Place) -> Sent:
+        headers = self._session.headers() | {"Accept": STREAM, "Cache-Control": "no-store"}
+        if place.id:
+            headers["Last-Event-ID"] = place.id
+        return Sent("GET", self._requests.url, headers)
+
+    async def _listen(self) -> None:
+        """Open the stream for what the server says unasked, if it has one."""
+        opened = asyncio.Event()
+        self._listening = self._tasks.create_task(self._keep_listening(opened))
+        try:
+            async with asyncio.timeout(_LISTENING_SECONDS):
+                await opened.wait()
+        except TimeoutError:
+            return  # it says nothing before its first event
+
+    async def _keep_listening(self, opened: asyncio.Event) -> None:
+        place, tries = Place(), 0
+        while tries < _TRIES:
+            try:
+                async with self._requests.response(self._get(place)) as response:
+                    opened.set()
+                    if not is_stream(response):
+                        return
+                    tries = 0
+                    await self._read(response, place, None)
+            except NoAnswerError:
+                opened.set()
+                tries += 1
+            await asyncio.sleep(place.wait_seconds)
+
+    def _stop_listening(self) -> None:
+        if self._listening is not None:
+            self._listening.cancel()
+            self._listening = None
+
+
+def _told(response: aiohttp.ClientResponse) -> str:
+    kind = response.headers.get("Content-Type", "no content")
+    return f"HTTP {response.status}, {kind}"

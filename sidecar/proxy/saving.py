@@ -1,0 +1,80 @@
+"""The cassette of a proxy: loaded before it serves, and saved when it has."""
+
+from __future__ import annotations
+
+import os
+from typing import Protocol
+
+from sidecar.cassette.redaction import Redactor
+from sidecar.errors import SidecarError
+from sidecar.proxy.options import Mode
+from sidecar.proxy.streams import say
+from sidecar.store import cassettes
+from sidecar.store.journal import Journal
+
+
+class Kept(Protocol):
+    """What a proxy is told of its cassette; `ProxyOptions` and `ServeOptions` are such."""
+
+    @property
+    def mode(self) -> Mode:
+        """What is done with the traffic."""
+
+    @property
+    def cassette(self) -> str | None:
+        """The file's path; None where only the journal is written."""
+
+    @property
+    def run(self) -> str:
+        """The run's id."""
+
+    @property
+    def overwrite(self) -> bool:
+        """Whether another run's cassette may be replaced."""
+
+
+def load(options: Kept) -> cassettes.Loaded | None:
+    """Load the cassette that is to be served; None where none is, or none is there yet.
+
+    Raises:
+        CassetteError: If it cannot be used.
+    """
+    if options.mode == "auto" and options.cassette and not os.path.lexists(options.cassette):
+        return None
+    if options.mode not in ("replay", "auto") or options.cassette is None:
+        return None
+    loaded = cassettes.load(options.cassette)
+    for warning in loaded.warnings:
+        say(warning)
+    return loaded
+
+
+def save(options: Kept, journal: Journal, masks: Redactor | None = None) -> None:
+    """Save the cassette; what `record` says of it at its end is not said here too.
+
+    Args:
+        options: What the proxy was told.
+        journal: What it recorded into.
+        masks: The redactor that recorded; it has learnt values that must not be in the file.
+    """
+    if options.cassette is None:
+        return
+    is_watched = False
+    try:
+        is_watched = journal.is_watched(options.run)
+        saved = cassettes.save_run(
+            journal,
+            options.run,
+            options.cassette,
+            overwrite=options.overwrite,
+            extend=options.mode == "auto",
+            masks=masks,
+        )
+        problem = saved.refused
+    except SidecarError as error:
+        problem = (
+            f"{error}; the journal has run {options.run}: "
+            f"save it with `mcp-sidecar cassette save {options.run}`"
+        )
+    if problem and not is_watched:
+        say(problem)
