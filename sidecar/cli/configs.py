@@ -1,0 +1,125 @@
+"""What `wrap` and `unwrap` have in common: which servers are meant, and files changed."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeVar
+
+import click
+
+from sidecar.agents.configs.clients import CLIENTS
+from sidecar.agents.configs.document import Document, read_servers
+from sidecar.agents.configs.files import change_file, read_file
+from sidecar.agents.configs.wrapping import Change
+from sidecar.errors import UsageError
+from sidecar.report import clients as report
+from sidecar.report.text import escaped
+
+_F = TypeVar("_F", bound=Callable[..., object])
+
+_NOT_DONE = 2
+
+
+class Choice(NamedTuple):
+    """Which servers are meant.
+
+    Attributes:
+        only: Their names; all if empty.
+        excepted: Names of those that are not.
+        client: The id of the client whose configs they are, if the user says it.
+    """
+
+    only: tuple[str, ...]
+    excepted: tuple[str, ...]
+    client: str | None
+
+    def names(self, document: Document) -> set[str]:
+        """The names that are meant in a config."""
+        names = {entry.name for entry in document.entries} - set(self.excepted)
+        return names & set(self.only) if self.only else names
+
+
+def choice_options(command: _F) -> _F:
+    """Give a verb FILE…, `--only`, `--except`, `--client` and `--dry-run`."""
+    for decorate in (
+        click.option("--dry-run", is_flag=True, help="Show the difference; change nothing."),
+        click.option(
+            "--client",
+            type=click.Choice([client.id for client in CLIENTS]),
+            help="Whose config it is; default told by its path and content.",
+        ),
+        click.option(
+            "--except", "excepted", multiple=True, metavar="NAME", help="Leave this server out."
+        ),
+        click.option("--only", multiple=True, metavar="NAME", help="Only this server."),
+        click.argument("files", nargs=-1, required=True, metavar="FILE..."),
+    ):
+        command = decorate(command)
+    return command
+
+
+def planned(
+    files: Sequence[str], choice: Choice, make: Callable[[Document, set[str]], Change]
+) -> list[Change]:
+    """Make the changes of all files; none is written yet.
+
+    Raises:
+        ConfigError: If one of them cannot be changed.
+        UsageError: If a server that was named is in none of them.
+    """
+    documents = [_read(os.path.abspath(file), choice) for file in dict.fromkeys(files)]
+    known = {entry.name for document in documents for entry in document.entries}
+    for name in (*choice.only, *choice.excepted):
+        if name not in known:
+            near = difflib.get_close_matches(name, known, 1) or sorted(known)
+            raise UsageError(
+                f"no server is called {name!r}", hint=f"there are {', '.join(map(repr, near))}"
+            )
+    return [make(document, choice.names(document)) for document in documents]
+
+
+def write(change: Change, choice: Choice, make: Callable[[Document, set[str]], Change]) -> Change:
+    """Write a change; it is made anew if someone else changed the file meanwhile.
+
+    Returns:
+        The change that was written.
+
+    Raises:
+        ConfigError: If that is not possible.
+    """
+    path, made = change.before.path, [change]
+
+    def changed(data: bytes) -> bytes:
+        if data != change.before.data:
+            document = read_servers(path, data, client=choice.client)
+            made.append(make(document, choice.names(document)))
+        return made[-1].data
+
+    change_file(path, changed)
+    return made[-1]
+
+
+def show(change: Change, *, dry_run: bool) -> None:
+    """Show what became of a config's servers, or would."""
+    document = change.before
+    if dry_run:
+        click.echo(report.difference(change), nl=False)
+    location = f", {document.location.scope} scope" if document.location else ""
+    would = "; nothing was changed" if dry_run else ""
+    click.echo(f"{escaped(document.path)} ({document.client.title}{location}){would}", err=dry_run)
+    click.echo(report.changed(change), nl=False, err=dry_run)
+
+
+def exit_code(changes: Sequence[Change], choice: Choice) -> int:
+    """The exit code: 2 if nothing was done, or a server that was named was skipped."""
+    outcomes = [one for change in changes for one in change.outcomes]
+    skipped = [one for one in outcomes if one.state == "skipped"]
+    if len(skipped) == len(outcomes) or (choice.only and skipped):
+        return _NOT_DONE
+    return 0
+
+
+def _read(path: str, choice: Choice) -> Document:
+    return read_servers(path, read_file(path), client=choice.client)

@@ -1,0 +1,73 @@
+"""What `wrap` and `unwrap` have in common."""
+
+import pytest
+
+from sidecar.agents.configs import files
+from sidecar.agents.configs.document import Document, read_servers
+from sidecar.agents.configs.wrapping import Change, Outcome
+from sidecar.cli.configs import Choice, exit_code, planned, write
+from sidecar.errors import UsageError
+from tests.agents.configs.samples import wrapped
+from tests.cli.conftest import Project
+
+ALL = Choice((), (), None)
+
+
+def change(document: Document, names: set[str]) -> Change:
+    assert names
+    return wrapped(document)
+
+
+def test_the_servers_that_are_meant_are_all_or_those_that_are_named() -> None:
+    document = read_servers("/p/.mcp.json", b'{"mcpServers": {"a": {}, "b": {}, "c": {}}}')
+
+    assert ALL.names(document) == {"a", "b", "c"}
+    assert Choice(("a", "b"), ("b",), None).names(document) == {"a"}
+
+
+@pytest.mark.parametrize("choice", [Choice(("no",), (), None), Choice((), ("no",), None)])
+def test_a_name_that_no_file_has_is_refused(project: Project, choice: Choice) -> None:
+    project.write_config({"a": {"command": "x"}})
+    project.write_config({"b": {"command": "x"}}, "b.json")
+
+    with pytest.raises(UsageError, match="no server is called 'no'; there are 'a', 'b'"):
+        planned([".mcp.json", "b.json"], choice, change)
+
+
+def test_a_file_that_is_named_twice_is_changed_once(project: Project) -> None:
+    project.write_config({"a": {"command": "x"}})
+
+    assert len(planned([".mcp.json", ".mcp.json"], ALL, change)) == 1
+
+
+def test_w07_a_change_is_made_anew_of_what_another_program_wrote(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = project.write_config({"a": {"command": "x"}})
+    (made,) = planned([".mcp.json"], ALL, change)
+    project.write_config({"a": {"command": "x"}, "theirs": {"command": "y"}})
+    monkeypatch.setattr(files, "_ATTEMPTS", 1)
+
+    written = write(made, ALL, change)
+
+    assert [one.entry.name for one in written.outcomes] == ["a", "theirs"]
+    assert path.read_bytes() == written.data != made.data
+
+
+@pytest.mark.parametrize(
+    ("states", "only", "code"),
+    [
+        (["wrapped", "skipped"], (), 0),
+        (["wrapped", "skipped"], ("a",), 2),
+        (["unchanged"], (), 0),
+        (["skipped", "skipped"], (), 2),
+        ([], (), 2),
+    ],
+)
+def test_nothing_done_or_a_named_server_skipped_is_a_failure(
+    states: list[str], only: tuple[str, ...], code: int
+) -> None:
+    document = read_servers("/p/.mcp.json", b'{"mcpServers": {"a": {"command": "x"}}}')
+    outcomes = tuple(Outcome(document.entries[0], state) for state in states)  # type: ignore[arg-type]
+
+    assert exit_code([Change(document, "", outcomes)], Choice(only, (), None)) == code
