@@ -9,11 +9,14 @@ UPGRADE ?= --upgrade
 
 VENV := .venv
 CROSSCHECK := .venv-crosscheck
+LANGCHAIN := .venv-langchain
 BIN := $(VENV)/bin
 PY := $(BIN)/python
 PACKAGES := $(VENV)/packages.stamp
 PROJECT := $(VENV)/project.stamp
 SERVERS := tests/node/node_modules/servers.stamp
+SUITES := conformance/node_modules/suites.stamp
+CLIENTS := $(LANGCHAIN)/packages.stamp
 
 # uv only makes the set-up faster, and writes the lock; without it, pip does the same in a minute.
 UV := uv==0.13.9
@@ -24,14 +27,14 @@ WITH_VENV := PATH="$(CURDIR)/$(BIN):$$PATH"
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test check lint types contracts dependencies bench coverage crosscheck \
-	mutants lock clean
+.PHONY: help setup demo test check lint types contracts dependencies bench conformance \
+	container-test coverage crosscheck mutants lock clean
 
 help: ## Show these lines
-	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r target does; do \
-		printf '  make %-14s%s\n' "$$target" "$$does"; done
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r target does; do \
+		printf '  make %-16s%s\n' "$$target" "$$does"; done
 
-setup: $(PROJECT) $(SERVERS) ## Install everything; the targets below do it by themselves
+setup: $(PROJECT) $(SERVERS) $(SUITES) $(CLIENTS) ## Install everything; the targets below do it by themselves
 	@:
 
 demo: $(PROJECT) ## Record a real agent, promote the run, replay it offline, catch a regression
@@ -58,6 +61,12 @@ dependencies: $(PROJECT) ## Check that what is imported is declared, and the oth
 bench: $(PROJECT) ## Measure against a bare server, a line relay and mcp-rec
 	@$(WITH_VENV) $(PY) bench/run.py $(ARGS)
 
+conformance: $(PROJECT) $(SUITES) ## Run the protocol's conformance suite: direct, recorded, replayed
+	@$(PY) conformance/run.py
+
+container-test: $(PROJECT) ## Build the container's image, and run docker/compose.yaml without an engine (as root)
+	@$(PY) docker/container_test.py
+
 coverage: setup ## Run the tests and show what they leave out
 	@$(BIN)/coverage erase
 	@$(BIN)/coverage run -m pytest -n 2 $(ARGS)
@@ -79,12 +88,19 @@ lock: $(PACKAGES) ## Renew the locks; UPGRADE= keeps the versions that still fit
 	$(BIN)/uv pip compile crosscheck/requirements.in --universal --python-version 3.11 \
 		--generate-hashes --no-emit-index-url --custom-compile-command 'make lock' \
 		$(UPGRADE) --quiet --output-file crosscheck/requirements.lock
+	$(BIN)/uv pip compile tests/langchain/requirements.in --universal --python-version 3.11 \
+		--generate-hashes --no-emit-index-url --custom-compile-command 'make lock' \
+		$(UPGRADE) --quiet --output-file tests/langchain/requirements.lock
+	$(BIN)/uv pip compile pyproject.toml --constraint requirements.lock --no-emit-package pip \
+		--universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+		--custom-compile-command 'make lock' --quiet --output-file docker/requirements.lock
 	cd tests/node && $(WITH_VENV) npm $(if $(UPGRADE),update,install) --package-lock-only
+	cd conformance && $(WITH_VENV) npm $(if $(UPGRADE),update,install) --package-lock-only
 
 clean: ## Remove everything that the other targets made
-	rm -rf $(VENV) $(CROSSCHECK) tests/node/node_modules .bench dist htmlcov mutants
+	rm -rf $(VENV) $(CROSSCHECK) $(LANGCHAIN) tests/node/node_modules conformance/node_modules .bench .container dist htmlcov mutants
 	rm -rf .coverage* .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
-	find sidecar tests examples bench -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+	find sidecar tests examples bench docker -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 # The first Python that is new enough; a venv that could not be finished is not left behind.
 # Debian's python3 may come without ensurepip: its own pip then puts pip into the venv.
@@ -113,17 +129,24 @@ $(PACKAGES): requirements.lock | $(PY)
 	fi
 	@touch $@
 
-# An environment of its own: what the other graders need is no dependency of ours.
-$(CROSSCHECK)/packages.stamp: crosscheck/requirements.lock | $(PACKAGES)
-	@echo 'Installing the packages of crosscheck/requirements.lock (a minute)'
-	@rm -rf $(CROSSCHECK)
-	@$(PY) -m venv --without-pip $(CROSSCHECK)
-	@if $(BIN)/uv pip install --quiet --python $(CROSSCHECK)/bin/python --no-deps --require-hashes -r $<; \
+# Environments of their own: what other graders and older clients need is no dependency of ours.
+define own_environment
+	@echo 'Installing the packages of $<'
+	@rm -rf $(@D)
+	@$(PY) -m venv --without-pip $(@D)
+	@if $(BIN)/uv pip install --quiet --python $(@D)/bin/python --no-deps --require-hashes -r $<; \
 	then :; else \
 		echo 'uv could not: pip does it'; \
-		$(PY) -m pip --python $(CROSSCHECK)/bin/python install -qq --no-deps --require-hashes -r $<; \
+		$(PY) -m pip --python $(@D)/bin/python install -qq --no-deps --require-hashes -r $<; \
 	fi
 	@touch $@
+endef
+
+$(CROSSCHECK)/packages.stamp: crosscheck/requirements.lock | $(PACKAGES)
+	$(own_environment)
+
+$(CLIENTS): tests/langchain/requirements.lock | $(PACKAGES)
+	$(own_environment)
 
 # The build backend is one of the locked packages, so this downloads nothing.
 $(PROJECT): pyproject.toml $(PACKAGES)
@@ -133,4 +156,9 @@ $(PROJECT): pyproject.toml $(PACKAGES)
 $(SERVERS): tests/node/package.json tests/node/package-lock.json | $(PACKAGES)
 	@echo 'Installing the servers of tests/node/package-lock.json'
 	@cd tests/node && $(WITH_VENV) npm ci --silent
+	@touch $@
+
+$(SUITES): conformance/package.json conformance/package-lock.json | $(PACKAGES)
+	@echo 'Installing the suites of conformance/package-lock.json'
+	@cd conformance && $(WITH_VENV) npm ci --silent
 	@touch $@

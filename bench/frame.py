@@ -31,6 +31,12 @@ class Scale(NamedTuple):
         kept_calls: Calls of the recording that is weighed.
         imports: Starts of each contestant that tell their imports.
         graded_tasks: Tasks of the suite whose log is graded.
+        http_calls: Small calls of each contestant over HTTP, in each era.
+        http_bigs: Big results of each contestant over HTTP, in each era.
+        http_rounds: Times that many clients call at once.
+        http_series: Calls of each of `burst_calls` such clients, one after the other.
+        http_sessions: Sessions that are opened at once.
+        http_events: Events of the stream that is kept open.
     """
 
     calls: int
@@ -45,10 +51,22 @@ class Scale(NamedTuple):
     kept_calls: int
     imports: int
     graded_tasks: int
+    http_calls: int
+    http_bigs: int
+    http_rounds: int
+    http_series: int
+    http_sessions: int
+    http_events: int
 
 
-FULL = Scale(4000, 25, 100, 25, 9, 25, 50, 10_000, 500, 500, 9, 2000)
-QUICK = Scale(1000, 25, 100, 5, 3, 9, 50, 1000, 250, 500, 4, 100)
+FULL = Scale(
+    *(4000, 25, 100, 25, 9, 25, 50, 10_000, 500, 500, 9, 2000),
+    *(1000, 9, 3, 20, 200, 10_000),
+)
+QUICK = Scale(
+    *(1000, 25, 100, 5, 3, 9, 50, 1000, 250, 500, 4, 100),
+    *(150, 3, 1, 10, 50, 2000),
+)
 
 
 class Bench:

@@ -20,6 +20,7 @@ from bench import (
     growth,
     imports,
     memory,
+    over_http,
     record,
     replay,
     size,
@@ -43,6 +44,7 @@ SECTIONS: Mapping[str, Section] = {
     "size": size.measure,
     "imports": imports.measure,
     "grading": grading.measure,
+    "http": over_http.measure,
 }
 
 
@@ -76,7 +78,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="bench/run.py", description="Measures mcp-sidecar against its peers, in one run."
     )
-    parser.add_argument("--quick", action="store_true", help="fewer of everything, under 40 s")
+    parser.add_argument("--quick", action="store_true", help="fewer of everything, under 150 s")
     parser.add_argument(
         "--section", action="append", choices=list(SECTIONS), help="only this one; may be repeated"
     )

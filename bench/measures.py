@@ -21,6 +21,7 @@ class Line(NamedTuple):
         flat: A value up to which there is nothing to win, as for a growth of 1: at or below
             it counts as at or below mcp-rec.
         limit: What our own value must not exceed, where there is no peer to compare with.
+        elsewhere: What peers took in another run, with another client: not judged.
         detail: What the values stand for, word by word; not in the table.
     """
 
@@ -31,6 +32,7 @@ class Line(NamedTuple):
     judged: bool = True
     flat: float | None = None
     limit: float | None = None
+    elsewhere: Mapping[str, float] | None = None
     detail: Mapping[str, Sequence[str]] | None = None
 
 

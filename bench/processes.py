@@ -32,7 +32,12 @@ def cpu_ns(pids: list[int]) -> int:
 
 def peak_bytes(pids: list[int]) -> int:
     """The most memory that each process ever held (VmHWM), added up, bytes."""
-    return sum(_peak(pid) for pid in pids)
+    return sum(_held(pid, "VmHWM") for pid in pids)
+
+
+def held_bytes(pid: int) -> int:
+    """The memory that a process holds now (VmRSS), bytes."""
+    return _held(pid, "VmRSS")
 
 
 def _clock(pid: int) -> int:
@@ -57,8 +62,8 @@ def _command(pid: int) -> str:
     return words.replace(b"\0", b" ").decode("utf-8", "replace")
 
 
-def _peak(pid: int) -> int:
+def _held(pid: int, field: str) -> int:
     for line in (_PROC / str(pid) / "status").read_text("ascii", "replace").splitlines():
-        if line.startswith("VmHWM:"):
+        if line.startswith(f"{field}:"):
             return int(line.split()[1]) * 1024
     return 0

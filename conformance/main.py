@@ -74,7 +74,14 @@ class Difference(NamedTuple):
 
 
 def main() -> int:
-    """Run all; 1 if anything differs that may not, or if nothing was checked."""
+    """Run all.
+
+    Returns:
+        1 if anything differs that may not.
+
+    Raises:
+        RuntimeError: If something that was to be run left no checks.
+    """
     console = Console(width=160)
     table = Table("suite", "target", box=None, pad_edge=False)
     for column in ("passed", "failed", "differ"):

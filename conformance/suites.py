@@ -14,6 +14,7 @@ from tests.paths import NODE, PYTHON, ROOT
 _FOLDER = ROOT / "conformance"
 _TIMEOUT_SECONDS = 240.0
 _CLIENT_MS = 120_000
+_MEASURED = (0, 1)  # its exit codes: all passed, or not all, which is in the results, too
 _STAMP = re.compile(r"-\d{4}-\d\d-\d\dT[\d-]+Z$")
 
 
@@ -92,10 +93,9 @@ def of_server(suite: Suite, url: str, folder: Path) -> Checks:
         folder: Where the results go; it is empty.
 
     Raises:
-        RuntimeError: If there are no results.
+        RuntimeError: If something that was to be run left no checks.
     """
-    _run(suite, ["server", "--url", url], folder)
-    return _read(folder, strip="server-")
+    return _run(suite, ["server", "--url", url], folder, strip="server-")
 
 
 def of_client(suite: Suite, folder: Path, *, recorded: bool) -> Checks:
@@ -107,28 +107,34 @@ def of_client(suite: Suite, folder: Path, *, recorded: bool) -> Checks:
         recorded: Whether the client goes through the sidecar.
 
     Raises:
-        RuntimeError: If there are no results.
+        RuntimeError: If something that was to be run left no checks.
     """
     client = [PYTHON, str(_FOLDER / "client.py"), *(["--recorded"] if recorded else [])]
     patience = ["--timeout", str(_CLIENT_MS)]
-    _run(suite, ["client", "--command", shlex.join(client), *patience], folder)
-    return _read(folder, strip="")
+    return _run(suite, ["client", "--command", shlex.join(client), *patience], folder, strip="")
 
 
-def _run(suite: Suite, words: Sequence[str], folder: Path) -> None:
+def _run(suite: Suite, words: Sequence[str], folder: Path, *, strip: str) -> Checks:
     script = _FOLDER / "node_modules" / suite.package / "dist" / "index.js"
-    common = [NODE, str(script), *words, *suite.options, "--output-dir", str(folder)]
-    for more in [["--scenario", one] for one in suite.scenarios] or [[]]:
-        # Its exit code says whether all passed: that is in the results, too.
+    found: Checks = {}
+    for number, wanted in enumerate(suite.scenarios or (None,)):
+        results = folder / str(number)
+        one = [] if wanted is None else ["--scenario", wanted]
         done = subprocess.run(
-            [*common, *more],
+            [NODE, str(script), *words, *suite.options, *one, "--output-dir", str(results)],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=_TIMEOUT_SECONDS,
             check=False,
         )
-        if not folder.is_dir():
-            raise RuntimeError(f"{suite.name}: no results\n{(done.stdout + done.stderr).decode()}")
+        checks = _read(results, strip=strip) if results.is_dir() else {}
+        scenarios = {check.scenario for check in checks}
+        if done.returncode not in _MEASURED or not scenarios or wanted not in {None, *scenarios}:
+            said = (done.stdout + done.stderr).decode(errors="replace")
+            what = f"{suite.name}, {wanted or 'all'}: {len(checks)} checks of {scenarios or 'none'}"
+            raise RuntimeError(f"{what}, exit code {done.returncode}\n{said}")
+        found |= checks
+    return found
 
 
 def _read(folder: Path, *, strip: str) -> Checks:

@@ -24,7 +24,7 @@ FOLDER = CHECKOUT / "docker"
 RUNNING = WORK / "composed"
 HEALTHY_SECONDS = 60.0
 PROBE_SECONDS = 20.0
-STOP_SECONDS = 30.0  # compose.yaml's stop_grace_period
+STOP_SECONDS = 60.0  # compose.yaml's stop_grace_period
 
 _VARIABLE = re.compile(r"\$\{(\w+)(?::([-?])([^}]*))?\}")
 
@@ -59,9 +59,9 @@ class Process(NamedTuple):
     Attributes:
         name: The service's.
         outside: The process that waits for it.
-        command: How to run another command in its namespaces; the command is to be appended.
         log: Where its standard output and error go.
         probe: Its health check.
+        inside: How to run another command in its namespaces; the command is to be appended.
     """
 
     name: str

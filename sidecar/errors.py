@@ -10,7 +10,7 @@ SidecarError                exit 2   base class; catch this one
 ├── AgentError              exit 2   an agent command that could not be started
 └── MessageTooLargeError    exit 2   one message over the ceiling
 
-Exit codes (design.md, section 5): 0 passed, 1 measured and failed, 2 not measured. A
+Exit codes: 0 passed, 1 measured and failed, 2 not measured. A
 failed measurement is a result, not an error: nothing here has exit code 1.
 """
 

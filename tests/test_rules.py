@@ -1,4 +1,4 @@
-"""Every rule of the grading spec has a test that names it.
+"""Every rule of grading has a test that names it, and every id that tests name is explained.
 
 The rules are R1 to R49 and V1 to V11 (docs/grading.md says what each asks for). A test names
 a rule in its name (`test_r36_...`), in the id of a row of its table, or in its docstring.
@@ -17,6 +17,7 @@ TESTS = Path(__file__).parent
 RULES = (*(f"R{number}" for number in range(1, 50)), *(f"V{number}" for number in range(1, 12)))
 
 _LAST_FAULT = 27  # of the area whose fault ids begin with R
+_FAULTY_NAME = re.compile(r"test_([a-uw-z])([0-9]{2})_")
 # `v1` in small letters is a version of the protocol.
 _NAME = re.compile(r"(?<![A-Za-z0-9])([RrV][1-9][0-9]?)(?=[a-f]?(?![A-Za-z0-9.]))")
 
@@ -71,6 +72,40 @@ def test_every_rule_has_a_test_that_names_it() -> None:
     tested = _tested()
 
     assert [rule for rule in RULES if rule not in tested] == []
+
+
+def _explained(document: str, heading: str = "") -> list[str]:
+    """The first cells of the tables that follow a heading of a document."""
+    text = (TESTS.parent / "docs" / document).read_text(encoding="utf-8")
+    _, _, after = text.partition(heading) if heading else ("", "", text)
+    return re.findall(r"^\| ([A-Z][0-9]+) \|", after, flags=re.MULTILINE)
+
+
+def test_every_rule_is_explained() -> None:
+    assert _explained("grading.md", "## Rules\n") == list(RULES)
+
+
+def _faults_named_in(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            named = _FAULTY_NAME.match(node.name)
+            if named:
+                yield named[1].upper() + named[2]
+
+
+def test_every_fault_that_a_test_is_named_after_is_explained() -> None:
+    explained = _explained("faults.md")
+    rules = [rule for rule in RULES if rule[0] == "R"]  # some tests of verbs are named after one
+    named = {
+        fault: str(path)
+        for path in TESTS.rglob("test_*.py")
+        if "node_modules" not in path.parts
+        for fault in _faults_named_in(path)
+    }
+
+    assert "S01" in named
+    assert {fault: path for fault, path in named.items() if fault not in [*explained, *rules]} == {}
+    assert len(explained) == len(set(explained))
 
 
 def test_a_name_is_found_and_nothing_else_is() -> None:

@@ -1,7 +1,7 @@
 """An agent command: its words, files and environment, and what comes of running it.
 
 The words may hold `{mcp_config}`, `{input}`, `{input_file}` and `{output_file}`; the
-environment tells the same in `MCP_SIDECAR_*` variables (design.md, section 5).
+environment tells the same in `MCP_SIDECAR_*` variables.
 """
 
 from __future__ import annotations
@@ -19,14 +19,19 @@ from types import FrameType
 
 from sidecar.agents.process import MAX_OUTPUT_BYTES, AgentProcess
 from sidecar.errors import AgentError, UsageError
+from sidecar.store import environment as variables
 from sidecar.store.clock import SYSTEM_CLOCK, Clock
+from sidecar.store.runs import State
 from sidecar.wire.json_text import JsonValue, dump
 
-RUN_VARIABLE = "MCP_SIDECAR_RUN"
+SIGNALLED = 128
+"""Added to a signal's number for the exit code of what it ended, as shells do."""
 
-_TEMPLATE = re.compile(r"\{(mcp_config|input|input_file|output_file)\}")
+TEMPLATES = ("mcp_config", "input", "input_file", "output_file")
+"""What an agent's command may hold in braces, to be filled in."""
+
+_TEMPLATE = re.compile(rf"\{{({'|'.join(TEMPLATES)})\}}")
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-_SIGNALLED = 128  # added to the signal's number, as shells do
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,12 +110,24 @@ class AgentResult:
         if self.timed_out is not None:
             return f"timed out after {self.timed_out:g} s"
         if self.stopped is not None:
-            return f"stopped by {signal.Signals(self.stopped).name}"
+            return f"stopped by {signal_name(self.stopped)}"
         if self.exit_code:
             return _exit_text(self.exit_code)
         if self.is_output_cut:
             return f"its output is over {MAX_OUTPUT_BYTES} bytes"
         return None
+
+    @property
+    def state(self) -> State:
+        """How its run ended, for the journal."""
+        if self.stopped is not None:
+            return "interrupted"
+        return "ended" if self.failure is None else "failed"
+
+
+def signal_name(sign: int) -> str:
+    """Name a signal as users know it: `Ctrl-C`, else `SIGTERM` and the like."""
+    return "Ctrl-C" if sign == signal.SIGINT else signal.Signals(sign).name
 
 
 class Stop:
@@ -156,7 +173,8 @@ def words_of(command: Sequence[str]) -> tuple[str, ...]:
         AgentError: If there is none, or its quotes do not match.
     """
     words = tuple(command)
-    if len(words) == 1 and not Path(words[0]).is_file():
+    # Not by pathlib, to which what is too long for a path is an error.
+    if len(words) == 1 and not os.path.isfile(words[0]):  # noqa: PTH113
         try:
             words = tuple(shlex.split(words[0]))
         except ValueError as error:
@@ -205,12 +223,12 @@ def environment(order: AgentOrder) -> dict[str, str]:
     """Make the agent's environment."""
     files = order.files
     told = {
-        "MCP_SIDECAR_CONFIG": files.config,
-        RUN_VARIABLE: order.run,
-        "MCP_SIDECAR_INPUT_FILE": files.input,
-        "MCP_SIDECAR_OUTPUT_FILE": files.output,
-        "MCP_SIDECAR_EVENTS_FILE": files.events,
-        "MCP_SIDECAR_MEMORY_FILE": files.memory,
+        variables.CONFIG_VARIABLE: files.config,
+        variables.RUN_VARIABLE: order.run,
+        variables.INPUT_VARIABLE: files.input,
+        variables.OUTPUT_VARIABLE: files.output,
+        variables.EVENTS_VARIABLE: files.events,
+        variables.MEMORY_VARIABLE: files.memory,
     }
     # What an outer sidecar told is not for this agent.
     kept = {name: value for name, value in order.environ.items() if name not in told}
@@ -309,6 +327,6 @@ def _text(output: bytes) -> str:
 
 def _exit_text(code: int) -> str:
     try:
-        return f"ended by {signal.Signals(code - _SIGNALLED).name}"
+        return f"ended by {signal.Signals(code - SIGNALLED).name}"
     except ValueError:
         return f"exit code {code}"

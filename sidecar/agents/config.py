@@ -1,7 +1,8 @@
 """An agent's MCP config: read, and copied with every server behind the sidecar.
 
 The config is the one that Claude's programs read: an object `mcpServers` of entries with
-`command`, `args` and `env`. The user's own file is never written.
+`command`, `args` and `env`, or with `url`, `headers` and `type`. The user's own file is
+never written.
 """
 
 from __future__ import annotations
@@ -11,12 +12,19 @@ import os
 import sys
 import sysconfig
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from sidecar.errors import ConfigError
-from sidecar.proxy.options import Mode, OnMiss
+from sidecar.agents.configs.clients import KIND_KEYS, KINDS
+from sidecar.agents.configs.marks import HEADER_VARIABLE, url_words
+from sidecar.agents.configs.wrapping import as_before
+from sidecar.cassette.config_secrets import config_secrets
+from sidecar.errors import ConfigError, UsageError
+from sidecar.proxy.addresses import checked_url, is_header_name
+from sidecar.proxy.options import Mode, OnMiss, Transport
+from sidecar.store.settings import NO_RULES, Rules
 from sidecar.suite.json_reading import line_of
+from sidecar.wire.json_pointer import inside
 from sidecar.wire.json_text import JsonValue, Number
 
 SERVERS_KEY = "mcpServers"
@@ -24,22 +32,27 @@ DEFAULT_CONFIG = ".mcp.json"
 """Where a project's config lies, below the project folder."""
 
 _EXAMPLE = '{"mcpServers": {"NAME": {"command": "...", "args": ["..."]}}}'
-_URL_KEYS = ("url", "serverUrl", "httpUrl", "uri")
+_OTHER_URL_KEYS = ("serverUrl", "httpUrl", "uri")
 _OTHER_KEYS = ("servers", "context_servers", "mcp_servers", "mcp", "extensions")
+_URL_HINT = 'write "url": "https://HOST/mcp"'
 _DECODER = json.JSONDecoder(parse_float=Number)
 
 
 @dataclass(frozen=True, slots=True)
 class ServerEntry:
-    """One server that the agent starts over stdio.
+    """One server: the agent starts it over stdio, or reaches it over HTTP.
 
     Attributes:
         name: Its name in the config, verbatim.
-        command: The program; empty where only recordings answer for it.
+        command: The program; empty where it has a URL, or only recordings answer for it.
         args: The program's arguments.
         env: The variables that the config gives it.
         entry: The whole entry, keys that are unknown here included; to be read only.
-        place: Where its command stands, for errors; empty where there is no config.
+        place: Where its command or URL stands, for errors; empty where there is no config.
+        url: Where it is reached, if it is not started; else None.
+        headers: What the config gives every request to `url`.
+        transport: Which transport it speaks there; None where the config does not tell.
+        cwd: The working directory that the config gives it.
     """
 
     name: str
@@ -48,6 +61,10 @@ class ServerEntry:
     env: Mapping[str, str]
     entry: Mapping[str, JsonValue]
     place: str = ""
+    url: str | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    transport: Transport | None = None
+    cwd: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +92,7 @@ class ProxyArguments:
         agent_id: Of the events; None takes the client's own name.
         on_miss: In `replay`, whether a miss fails or goes to the live server.
         overwrite: Whether another run's cassette may be replaced.
+        redaction: What is masked besides what is known to be a secret.
     """
 
     mode: Mode
@@ -84,6 +102,7 @@ class ProxyArguments:
     agent_id: str | None = None
     on_miss: OnMiss = "fail"
     overwrite: bool = False
+    redaction: Rules = NO_RULES
 
     @property
     def is_offline(self) -> bool:
@@ -108,7 +127,8 @@ def read_config(path: str | os.PathLike[str]) -> AgentConfig:
             place=place,
             hint=f"name the agent's MCP config with --config, or write one: {_EXAMPLE}",
         ) from None
-    return _Reader(place, _text_of(data, place)).read()
+    # A config that is wrapped is read as it was, so that no proxy gets into another (W11).
+    return _Reader(place, _text_of(as_before(place, data), place)).read()
 
 
 def config_of_names(names: Iterable[str]) -> AgentConfig:
@@ -125,14 +145,26 @@ def wrapped(config: AgentConfig, arguments: ProxyArguments) -> dict[str, JsonVal
     """Copy a config, each server started by `mcp-sidecar proxy`.
 
     Only `command` and `args` change; other keys, and their order, stay (W10). The child's
-    environment and working directory are thus what the agent gives the proxy.
+    environment and working directory are thus what the agent gives the proxy. An entry with
+    a URL becomes one that is started, too (E10); its headers go into its environment, which
+    no list of processes shows.
     """
     program, *first = sidecar_command()
     servers: dict[str, JsonValue] = {}
     for server in config.servers:
         words = [*first, *_proxy_words(server, arguments)]
-        servers[server.name] = {**server.entry, "command": program, "args": list(words)}
+        entry = server.entry if server.url is None else _started(server)
+        servers[server.name] = {**entry, "command": program, "args": list(words)}
     return {**config.document, SERVERS_KEY: servers}
+
+
+def _started(server: ServerEntry) -> dict[str, JsonValue]:
+    """Make an entry with a URL one that is started; its command is still to be filled in."""
+    kinds = {key: "stdio" for key in KIND_KEYS if key in server.entry}
+    entry = {key: value for key, value in server.entry.items() if key not in ("url", "headers")}
+    values = enumerate(server.headers.values(), 1)
+    headers = {f"{HEADER_VARIABLE}{number}": value for number, value in values}
+    return {**entry, **kinds, **({"env": {**server.env, **headers}} if headers else {})}
 
 
 def sidecar_command() -> tuple[str, ...]:
@@ -158,7 +190,18 @@ def _proxy_words(server: ServerEntry, arguments: ProxyArguments) -> list[str]:
             words += [name, value]
     if arguments.overwrite:
         words.append("--overwrite")
+    words += _mask_words(server, arguments.redaction)
+    if server.url is not None:
+        *more, flag = url_words(server.transport, list(server.headers))
+        return [*words, *more] if arguments.is_offline else [*words, *more, flag, server.url]
     return words if arguments.is_offline else [*words, server.command, *server.args]
+
+
+def _mask_words(server: ServerEntry, rules: Rules) -> list[str]:
+    # A proxy cannot tell the variables that the config gives it from others.
+    own = Rules(environment=tuple(config_secrets(server.env)))
+    options = zip(("--mask-key", "--mask-pattern", "--mask-env"), rules + own, strict=True)
+    return [word for option, values in options for value in values for word in (option, value)]
 
 
 def _text_of(data: bytes, place: str) -> str:
@@ -217,15 +260,18 @@ class _Reader:
         return servers
 
     def _entry(self, name: str, entry: JsonValue) -> ServerEntry:
-        pointer = f"/{SERVERS_KEY}/{name.replace('~', '~0').replace('/', '~1')}"
+        pointer = inside(f"/{SERVERS_KEY}", name)
         if not isinstance(entry, dict):
             raise self._error(pointer, f"the entry {name!r} is no object", f"write {_EXAMPLE}")
         command, args = entry.get("command"), entry.get("args", [])
-        if command is None and any(key in entry for key in _URL_KEYS):
+        if command is None and "url" in entry:
+            return self._remote(pointer, name, entry)
+        other = next((key for key in _OTHER_URL_KEYS if key in entry), None)
+        if command is None and other:
             raise self._error(
                 pointer,
-                f"the server {name!r} is reached by URL, which is not supported yet",
-                "take the entry out of a copy of the config, and give that one",
+                f"the server {name!r} has its URL in `{other}`, which other clients read",
+                "write `url` in a copy of the config, and give that one",
             )
         if not isinstance(command, str) or not command.strip():
             raise self._error(
@@ -239,7 +285,56 @@ class _Reader:
             )
         place = self._place_of(f"{pointer}/command")
         env = _strings(entry.get("env"))
-        return ServerEntry(name, command, self._words(pointer, args), env, entry, place)
+        words = self._words(pointer, args)
+        return ServerEntry(name, command, words, env, entry, place, cwd=_string(entry.get("cwd")))
+
+    def _remote(self, pointer: str, name: str, entry: Mapping[str, JsonValue]) -> ServerEntry:
+        url = entry["url"]
+        if not isinstance(url, str):
+            raise self._error(f"{pointer}/url", f"the `url` of {name!r} is no string", _URL_HINT)
+        if "$" not in url:  # else it is whole only once the client has filled it in
+            try:
+                checked_url(url)
+            except UsageError as error:
+                raise self._error(f"{pointer}/url", error.problem, error.hint or "") from None
+        return ServerEntry(
+            name,
+            "",
+            (),
+            _strings(entry.get("env")),
+            entry,
+            self._place_of(f"{pointer}/url"),
+            url,
+            self._headers(pointer, entry.get("headers", {})),
+            self._transport(pointer, entry),
+        )
+
+    def _transport(self, pointer: str, entry: Mapping[str, JsonValue]) -> Transport | None:
+        key = next((key for key in KIND_KEYS if key in entry), None)
+        if key is None:
+            return None
+        kind = entry[key]
+        transport = KINDS.get(kind, "stdio") if isinstance(kind, str) else "stdio"
+        if transport == "stdio":
+            raise self._error(
+                f"{pointer}/{key}",
+                f"`{key}` says {kind!r}, which is no kind of server that has a URL",
+                'write "http" or "sse"',
+            )
+        return transport
+
+    def _headers(self, pointer: str, headers: JsonValue) -> dict[str, str]:
+        found = _strings(headers)
+        if not isinstance(headers, dict) or len(found) < len(headers):
+            raise self._error(
+                f"{pointer}/headers",
+                "`headers` is no object of strings",
+                'write "headers": {"NAME": "VALUE"}',
+            )
+        wrong = next((name for name in found if not is_header_name(name)), None)
+        if wrong is not None:
+            raise self._error(f"{pointer}/headers", f"{wrong!r} is no header's name", "mend it")
+        return found
 
     def _words(self, pointer: str, args: JsonValue) -> tuple[str, ...]:
         if not isinstance(args, list):
@@ -257,6 +352,10 @@ class _Reader:
     def _place_of(self, pointer: str) -> str:
         line = line_of(self._text, pointer)
         return f"{self._place}:{line}" + (f" {pointer}" if pointer else "")
+
+
+def _string(value: JsonValue) -> str | None:
+    return value if isinstance(value, str) else None
 
 
 def _strings(value: JsonValue) -> dict[str, str]:

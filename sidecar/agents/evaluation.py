@@ -1,7 +1,7 @@
 """Every trial of every task of a suite, in turn, and the event log that they leave.
 
 The summary is the grade of that log, so that whoever grades the exported log gets the
-same (design.md, invariant 7).
+same (ARCHITECTURE.md, invariant 7).
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from sidecar.agents.usage import USAGE
 from sidecar.cassette.interaction import Cassette
 from sidecar.errors import SuiteError
 from sidecar.grading.evidence import TrialEvidence
-from sidecar.grading.grade import Grade, GradeOptions, grade, grade_trial
+from sidecar.grading.grade import Grade, grade, grade_trial
 from sidecar.grading.log_reading import read_trial
 from sidecar.grading.regression import Baseline
 from sidecar.grading.scores import rubric_score
 from sidecar.grading.trial import TrialGrade
 from sidecar.store import runs
 from sidecar.suite.events import RunEvent, read_events
-from sidecar.suite.fixtures import compiled, entries_of, tools_by_server
+from sidecar.suite.fixtures import compiled, tools_by_server
 from sidecar.suite.model import AgentEvalSuite, Task
 from sidecar.suite.model_base import Model, wire_value
 from sidecar.suite.payloads import (
@@ -119,24 +119,12 @@ def refuse_unrunnable(
                 place=f"{name} /tasks/{index}/expected/kind",
                 hint="name one with --judge or --judge-url",
             )
-        _refuse_task(task, f"{name} /tasks/{index}", live)
-
-
-def _refuse_task(task: Task, place: str, live: frozenset[str]) -> None:
-    for number, entry in enumerate(entries_of(task)):
-        server, colon, _ = entry.tool.partition(":")
-        if not server or not colon:
+        if task.fixtures and task.fixtures.on_miss == "live" and not live:
             raise SuiteError(
-                f"the entry for {entry.tool!r} can never be served: its tool names no server",
-                place=f"{place}/fixtures/toolResponses/{number}/tool",
-                hint="write '<server>:<tool>', with the server's name in the agent's config",
+                f"task {task.task_id!r} has onMiss live, and no live servers are known",
+                place=f"{name} /tasks/{index}/fixtures/onMiss",
+                hint="name them with --config, or say onMiss fail",
             )
-    if task.fixtures and task.fixtures.on_miss == "live" and not live:
-        raise SuiteError(
-            f"task {task.task_id!r} has onMiss live, and no live servers are known",
-            place=f"{place}/fixtures/onMiss",
-            hint="name them with --config, or say onMiss fail",
-        )
 
 
 def servers_of(suite: AgentEvalSuite, surface: Cassette | None) -> tuple[str, ...]:
@@ -297,8 +285,7 @@ class _Log:
             self._add("eval.completed", _completed(summary))
 
     def grade(self) -> Grade:
-        options = GradeOptions(baseline=self._measures.baseline)
-        return grade(self._suite, self._events(), options=options)
+        return grade(self._suite, self._events(), baseline=self._measures.baseline)
 
     def _events(self) -> Iterator[RunEvent]:
         return read_events(runs.events(self._setting.journal, self._setting.eval_run))

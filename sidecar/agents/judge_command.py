@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
+from sidecar.agents.attempt import private_folder
 from sidecar.agents.command import Stop
 from sidecar.agents.judge import Answer, NoJudgement, Question, read_answer
 from sidecar.agents.process import AgentProcess
 from sidecar.errors import AgentError, UsageError
 from sidecar.store.clock import SYSTEM_CLOCK, Clock
-
-_OURS = "MCP_SIDECAR_"  # what an outer sidecar told is not for a judge
+from sidecar.store.environment import PREFIX
 
 
 class CommandJudge:
@@ -46,7 +45,10 @@ class CommandJudge:
             UsageError: If there is no such program: that would be told of each trial.
         """
         given = os.environ if environ is None else environ
-        self._environ = {name: value for name, value in given.items() if not name.startswith(_OURS)}
+        # What an outer sidecar told is not for a judge.
+        self._environ = {
+            name: value for name, value in given.items() if not name.startswith(PREFIX)
+        }
         if shutil.which(words[0], path=self._environ.get("PATH")) is None:
             raise UsageError(
                 f"the judge's command {words[0]!r} was not found, or may not be run",
@@ -59,11 +61,8 @@ class CommandJudge:
 
     def judge(self, question: Question, stop: Stop) -> Answer:
         """Judge one output."""
-        # A judge may have left anything there, also what cannot be removed.
-        with tempfile.TemporaryDirectory(
-            prefix="mcp-sidecar-judge-", ignore_cleanup_errors=True
-        ) as folder:
-            path = Path(folder) / "question.json"
+        with private_folder("judge") as folder:
+            path = folder / "question.json"
             path.write_bytes(question.text.encode())
             try:
                 return self._answer(path, question, stop)

@@ -22,7 +22,7 @@ from sidecar.errors import AgentError
 MAX_OUTPUT_BYTES = 64 * 1024 * 1024
 """How much of an agent's output is kept; far more than a person or a grader reads."""
 
-_TAIL_BYTES = 4000
+_TAIL_BYTES = 32_000  # the tracebacks of nested task groups are long
 _CHUNK_BYTES = 64 * 1024
 _POLL_SECONDS = 0.01
 _KILLED = 128 + 9

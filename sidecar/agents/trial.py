@@ -8,14 +8,10 @@ replay proxies: unless the task says `onMiss: live`, nothing live is started.
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from sidecar.agents.attempt import new_run, private_folder, proxies_left
 from sidecar.agents.command import AgentOrder, AgentResult, Stop, run_agent, write_files
 from sidecar.agents.config import AgentConfig, ProxyArguments, wrapped
 from sidecar.agents.usage import NO_USAGE, USAGE, Usage, read_usage
@@ -24,19 +20,13 @@ from sidecar.cassette.recorder import Masks
 from sidecar.proxy.options import OnMiss
 from sidecar.store import cassettes, ids, recorded, runs
 from sidecar.store.clock import SYSTEM_CLOCK, Clock
+from sidecar.store.environment import PROJECT_VARIABLE
 from sidecar.store.journal import Journal
+from sidecar.store.settings import NO_RULES, Rules
 from sidecar.suite.fixtures import entries_of
 from sidecar.suite.model import Task
 from sidecar.suite.payloads import FAILURE, OUTPUT
 from sidecar.wire.json_text import JsonValue, dump, parse
-
-PROJECT_VARIABLE = "MCP_SIDECAR_PROJECT"
-"""Tells an agent, which works in a fresh folder, where `run` was called."""
-
-SESSION_SECONDS = 10.0
-"""How long the proxies of an agent that has ended may take to end too."""
-
-_POLL_SECONDS = 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +47,7 @@ class Setting:
         cwd: Where the agent works; None: in a fresh folder each.
         stop: The order to end early.
         clock: Where time comes from.
+        redaction: What is masked besides what is known to be a secret.
     """
 
     eval_run: str
@@ -72,6 +63,7 @@ class Setting:
     cwd: Path | None = None
     stop: Stop = field(default_factory=Stop)
     clock: Clock = SYSTEM_CLOCK
+    redaction: Rules = NO_RULES
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +73,7 @@ class Trial:
     Attributes:
         task: The task.
         index: Which of the task's trials it is, from 0.
-        cassette: What the agent's servers are served from: surface, then fixtures.
+        cassette: What the agent's servers are served from: fixtures, then surface.
     """
 
     task: Task
@@ -137,8 +129,8 @@ def run_trial(setting: Setting, trial: Trial) -> TrialResult:
         AgentError: If the agent cannot be started.
         SidecarError: If the journal or a file of the trial cannot be written.
     """
-    run_id = ids.new_run_id(setting.clock.now(), os.urandom(ids.RANDOMNESS_BYTES))
-    with _folder() as folder:
+    run_id = new_run(setting.clock)
+    with private_folder("trial") as folder:
         order = _order(setting, trial, run_id, folder)
         _begin(setting, trial, run_id)
         try:
@@ -146,7 +138,7 @@ def run_trial(setting: Setting, trial: Trial) -> TrialResult:
         except BaseException:
             setting.journal.finish_run(run_id, state="failed")
             raise
-        is_open = not _sessions_have_ended(setting, run_id)
+        left = proxies_left(setting.journal, run_id, setting.stop, clock=setting.clock)
         usage = read_usage(order.files.events)
     output = _masked(setting, result.output)
     _end(setting, run_id, result, output, usage)
@@ -161,18 +153,8 @@ def run_trial(setting: Setting, trial: Trial) -> TrialResult:
         leftovers=_leftovers(trial, {row.entry for row in rows}),
         last_words=_masked(setting, result.last_words),
         is_stopped=result.stopped is not None,
-        has_open_sessions=is_open,
+        has_open_sessions=left > 0,
     )
-
-
-@contextmanager
-def _folder() -> Iterator[Path]:
-    """Make a private folder, outside of any project, and remove it in the end."""
-    folder = Path(tempfile.mkdtemp(prefix="mcp-sidecar-trial-"))
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _order(setting: Setting, trial: Trial, run_id: str, folder: Path) -> AgentOrder:
@@ -185,6 +167,7 @@ def _order(setting: Setting, trial: Trial, run_id: str, folder: Path) -> AgentOr
         cassette=str(cassette),
         agent_id=setting.agent_id,
         on_miss=trial.on_miss,
+        redaction=setting.redaction,
     )
     config = wrapped(setting.config, arguments)
     seed = trial.task.fixtures and trial.task.fixtures.memory_seed
@@ -230,33 +213,22 @@ def _end(setting: Setting, run_id: str, result: AgentResult, output: str, usage:
     else:
         completed.update({"outcome": "failed", FAILURE: result.failure})
     runs.add_event(setting.journal, run_id, "agent.invocation-completed", completed)
-    state = "interrupted" if result.stopped else "failed" if result.failure else "ended"
-    setting.journal.finish_run(run_id, state=state, exit_code=result.exit_code, output=dump(output))
+    setting.journal.finish_run(
+        run_id, state=result.state, exit_code=result.exit_code, output=dump(output)
+    )
 
 
 def _bracket(setting: Setting, run_id: str) -> dict[str, JsonValue]:
     return {"invocationId": ids.ulid_of(run_id), "agentId": setting.agent_id}
 
 
-def _sessions_have_ended(setting: Setting, run_id: str) -> bool:
-    """Wait, within a bound: clients may start proxies outside of the agent's process group."""
-    until = setting.clock.monotonic() + SESSION_SECONDS
-    while runs.open_sessions(setting.journal, run_id):
-        if setting.clock.monotonic() > until or setting.stop.is_urgent:
-            return False
-        time.sleep(_POLL_SECONDS)
-    return True
-
-
 def _leftovers(trial: Trial, served: set[int | None]) -> tuple[int, ...]:
-    entries = entries_of(trial.task)
     trajectory = trial.task.expected.trajectory
     forbidden = (trajectory and trajectory.forbidden) or ()
-    first = len(trial.cassette.interactions) - len(entries)
     return tuple(
         place
-        for place, entry in enumerate(entries)
-        if first + place not in served and entry.tool not in forbidden
+        for place, entry in enumerate(entries_of(trial.task))
+        if place not in served and entry.tool not in forbidden
     )
 
 

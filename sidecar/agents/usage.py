@@ -1,4 +1,4 @@
-"""Model usage that an agent reports in its events file (design.md, section 5)."""
+"""Model usage that an agent reports in its events file (RFC 0026's `provider.usage`)."""
 
 from __future__ import annotations
 

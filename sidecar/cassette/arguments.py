@@ -1,15 +1,17 @@
 """Equality of JSON values, and how a call's arguments match recorded or expected ones.
 
 Python's own `==` is wrong for JSON (`True == 1`), and floats lose digits, so values are
-compared by a canonical text: equal values have equal texts (spec R7).
+compared by a canonical text: equal values have equal texts (R7).
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
 from json.encoder import encode_basestring_ascii as _quoted
 from typing import Literal, NamedTuple, TypeAlias
 
+from sidecar.wire.json_pointer import inside
 from sidecar.wire.json_text import JsonValue, NotJsonError, Number, number_key
 
 ArgsMatch: TypeAlias = Literal["exact", "subset", "ignore"]
@@ -116,6 +118,41 @@ def _contains(observed: JsonValue | Absent, expected: JsonValue) -> bool:
     )
 
 
+def leaves(value: JsonValue | Absent, pointer: str = "") -> Iterator[str]:
+    """List a value's key paths with what stands there; objects are entered, as in R5a-d.
+
+    What contains a value has all of the value's leaves, and more; only `{}` has none.
+    """
+    if isinstance(value, Absent):
+        return
+    if not isinstance(value, dict):
+        yield f"{pointer}={canonical(value)}"
+        return
+    if pointer:
+        yield f"{pointer}={{"  # a nested object, be it empty
+    for name, item in value.items():
+        yield from leaves(item, f"{pointer}/{name}")
+
+
+def by_rarest_leaf(entries: Sequence[tuple[int, list[str]]]) -> dict[str, list[int]]:
+    """File each entry under its rarest leaf: whatever holds the entry has that leaf too.
+
+    Args:
+        entries: Numbers, and the leaves of each; at least one.
+
+    Returns:
+        The numbers by leaf; the first of the entries is the last item.
+    """
+    counts: dict[str, int] = {}
+    for _, found in entries:
+        for leaf in found:
+            counts[leaf] = counts.get(leaf, 0) + 1
+    filed: dict[str, list[int]] = {}
+    for number, found in reversed(entries):
+        filed.setdefault(min(found, key=counts.__getitem__), []).append(number)
+    return filed
+
+
 def differences(
     args_match: ArgsMatch, expected: JsonValue | Absent, observed: JsonValue | Absent
 ) -> tuple[Difference, ...]:
@@ -141,7 +178,7 @@ def _differences(
         for name in [*expected, *extra]:
             found += _differences(
                 args_match,
-                f"{pointer}/{_escaped(name)}",
+                inside(pointer, name),
                 expected.get(name, ABSENT),
                 seen.get(name, ABSENT),
             )
@@ -149,7 +186,7 @@ def _differences(
     if isinstance(expected, list) and isinstance(seen, list) and len(expected) == len(seen):
         found = []
         for index, (item, other) in enumerate(zip(expected, seen, strict=True)):
-            found += _differences("exact", f"{pointer}/{index}", item, other)
+            found += _differences("exact", inside(pointer, index), item, other)
         return found
     if _both_equal(expected, seen):
         return []
@@ -160,7 +197,3 @@ def _both_equal(expected: JsonValue | Absent, seen: JsonValue | Absent) -> bool:
     if isinstance(expected, Absent) or isinstance(seen, Absent):
         return expected is seen
     return equal(expected, seen)
-
-
-def _escaped(name: str) -> str:
-    return name.replace("~", "~0").replace("/", "~1")

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
-from sidecar.cassette.interaction import Interaction
+from sidecar.cassette.interaction import Interaction, Passage
+
+Phase: TypeAlias = Literal["during", "after"]
+"""Which of an interaction's passages one is among."""
 
 
 class Opened(NamedTuple):
@@ -42,10 +45,26 @@ class Finished(NamedTuple):
 
 
 class Noted(NamedTuple):
-    """Something more came after the answer, or the request was taken back."""
+    """The request was taken back."""
 
     number: int
     interaction: Interaction
 
 
-Fact: TypeAlias = Opened | Finished | Noted
+class Passed(NamedTuple):
+    """Something more came after the answer; alone, for there may be much of it.
+
+    Attributes:
+        number: As in its `Opened`.
+        phase: Which passages it is among.
+        position: Its place among them; one that is there already got its reply.
+        passage: What came.
+    """
+
+    number: int
+    phase: Phase
+    position: int
+    passage: Passage
+
+
+Fact: TypeAlias = Opened | Finished | Noted | Passed

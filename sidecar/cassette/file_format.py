@@ -2,8 +2,8 @@
 
 First line: `{"cassette":1,"run":...,"servers":{...},"complete":true}`. Then a line an
 interaction: `server`, `request`, `response`, `httpStatus` (only where it is not the one that
-the protocol prescribes), `argsMatch` (only where not `exact`), `during`, `after` (each only
-where something came). An item of `during` and `after` is
+the protocol prescribes), `session` (only where not 0), `argsMatch` (only where not `exact`),
+`during`, `after` (each only where something came). An item of `during` and `after` is
 `{"notification":{"method","params"}}`, `{"request":{"method","params"},"response":...}`,
 or, where the client took the request back, `{"cancelled":true}`.
 
@@ -22,6 +22,7 @@ from sidecar.wire.json_text import NotJsonError, dump, elements, members, parse
 
 VERSION = 1
 _STATUS_DIGITS = 3
+_SESSION_DIGITS = 9  # more would be no count of sessions
 _CONFLICT_MARKS = (b"<<<<<<<", b"=======", b">>>>>>>")
 _ARGS_MATCHES: tuple[ArgsMatch, ...] = ("exact", "subset", "ignore")
 
@@ -74,6 +75,8 @@ def interaction_line(interaction: Interaction) -> str:
     ]
     if interaction.http_status is not None:
         parts.append(f'"httpStatus":{interaction.http_status}')
+    if interaction.session:
+        parts.append(f'"session":{interaction.session}')
     if interaction.args_match != "exact":
         parts.append(f'"argsMatch":"{interaction.args_match}"')
     during = passages_text(interaction.during, cancelled=interaction.cancelled)
@@ -255,6 +258,7 @@ def read_interaction(found: dict[str, str]) -> Interaction:
         after,
         cancelled,
         _http_status(found.get("httpStatus")),
+        _session(found.get("session", "0")),
     )
 
 
@@ -263,6 +267,12 @@ def _http_status(text: str | None) -> int | None:
         return None
     if not (text.isdigit() and len(text) == _STATUS_DIGITS):
         raise NotJsonError("`httpStatus` is no HTTP status")
+    return int(text)
+
+
+def _session(text: str) -> int:
+    if not (text.isdigit() and len(text) <= _SESSION_DIGITS):
+        raise NotJsonError("`session` is no number of a session, which is 0 or more")
     return int(text)
 
 

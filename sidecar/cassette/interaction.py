@@ -54,6 +54,8 @@ class Interaction(NamedTuple):
         cancelled: Whether the client took the request back.
         http_status: The HTTP status that carried the answer, or came in place of one; None
             over stdio, and where it is the one that the protocol prescribes for it.
+        session: Which of its server's sessions in the run it is of: 0 for the one that made
+            the first request, and so on.
     """
 
     server: str
@@ -65,6 +67,7 @@ class Interaction(NamedTuple):
     after: tuple[Passage, ...] = ()
     cancelled: bool = False
     http_status: int | None = None
+    session: int = 0
 
     @property
     def is_tool_call(self) -> bool:

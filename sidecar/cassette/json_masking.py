@@ -5,70 +5,38 @@ A walk is made only for a text in which something was found, and looks only for 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from enum import IntEnum
-from typing import NamedTuple, TypeAlias
+from collections.abc import Callable
+from typing import TypeAlias
 
 from sidecar.cassette.json_layout import layout_of, read, write
 from sidecar.cassette.json_schemas import MAPS, WHOLE, is_map_of_schemas, is_schema
 from sidecar.cassette.lazy_patterns import compiled
 from sidecar.cassette.masking import Masked, Place, Span, mask
-from sidecar.cassette.secret_names import FOLDERS, NameKind, folded, name_kind
-from sidecar.cassette.secret_values import is_masked, is_reference, scheme_chars
+from sidecar.cassette.message_data import in_data, is_identifier
+from sidecar.cassette.secret_commands import in_words
+from sidecar.cassette.secret_layouts import is_password
+from sidecar.cassette.secret_marks import JWK_MEMBERS
+from sidecar.cassette.secret_names import (
+    CREDENTIALS,
+    FOLDERS,
+    MIN_TOKEN_NUMBER,
+    NUMBER_TOKENS,
+    NameKind,
+    folded,
+    name_kind,
+    typed_kind,
+)
+from sidecar.cassette.secret_tables import secret_columns
+from sidecar.cassette.secret_values import (
+    Evidence,
+    is_code,
+    is_credential,
+    is_masked,
+    is_secret,
+    scheme_chars,
+)
+from sidecar.cassette.sought import Named, Part, Sought
 from sidecar.wire.json_text import JsonValue
-
-
-class Kind(IntEnum):
-    """What a finder looks for."""
-
-    KNOWN = 0
-    SHAPES = 1
-    PATTERNS = 2
-    NAMES = 3
-
-
-class Part(IntEnum):
-    """In which part of a value the walk is, by the last kind that is looked for there."""
-
-    BINARY = Kind.KNOWN  # base64 content
-    SCHEMA = Kind.PATTERNS  # names of properties are no names of secrets
-    PLAIN = Kind.NAMES
-
-
-def _always(_: bytes) -> bool:
-    return True
-
-
-class Finder(NamedTuple):
-    """Looks for secrets in a text.
-
-    Attributes:
-        kind: What it looks for.
-        gates: One of these is in every text of which `spans` finds a secret.
-        spans: Finds them in a text's UTF-8 bytes.
-        explains: Tells of a JSON text whether the spans in it are all that is to be masked.
-    """
-
-    kind: Kind
-    gates: tuple[str, ...]
-    spans: Callable[[bytes], Iterable[Span]]
-    explains: Callable[[bytes], bool] = _always
-
-
-class Sought(NamedTuple):
-    """What is looked for in a text, after a first look at the whole of it.
-
-    Attributes:
-        finders: What found something.
-        names: Names that are secrets besides those of the house, folded; None where no
-            member's name is a secret's.
-        numbers: Known values that are numbers.
-    """
-
-    finders: tuple[Finder, ...]
-    names: frozenset[str] | None = None
-    numbers: frozenset[str] = frozenset()
-
 
 # Members that the protocol owns; their values are nobody's secrets.
 _PROTOCOL = frozenset(("progressToken", "traceparent", "tracestate"))
@@ -76,6 +44,8 @@ _PROTOCOL_PREFIX = "io.modelcontextprotocol/"
 _CONTENT = frozenset(("data", "blob"))
 _LABELS = ("name", "key", "Name", "Key")
 _VALUES = frozenset(("value", "Value"))
+_HEADS = ("columns", "fields", "headers")
+_INNER = frozenset(("key", "access", "refresh", "bearer", "id_token", "session"))
 _MIN_NUMBER = 100  # smaller ones are no passwords
 _JSON_ENDS = {"{": "}", "[": "]", '"': '"'}
 _SPACE = " \t\r\n"
@@ -95,6 +65,9 @@ Handle: TypeAlias = Callable[[JsonValue, dict[str, JsonValue]], JsonValue]
 def _usual(item: JsonValue, _: dict[str, JsonValue]) -> JsonValue:
     """Stand for the usual walk among the handles; never called."""
     return item  # pragma: no cover
+
+
+_NO_NAME = Named(NameKind.NONE, "")
 
 
 class Sweep:
@@ -123,6 +96,16 @@ class Sweep:
         }
         self._handles: dict[Part, dict[str, Handle]] = {part: {} for part in Part}
         self._new_names: dict[str, str] = {}
+        self._by_neighbour: dict[str, Handle] = {
+            "value": self._labelled,
+            "Value": self._labelled,
+            "text": self._typed,
+            "args": self._arguments,
+            "argv": self._arguments,
+            "rows": self._rows,
+            "pw": self._password,
+            **dict.fromkeys(JWK_MEMBERS, self._key_member),
+        }
 
     def json_text(self, text: str) -> str:
         """Mask the secrets of a JSON text; the same object if there are none."""
@@ -132,6 +115,15 @@ class Sweep:
         try:
             value, mark = read(text)
             masked = self._value(value, Part.PLAIN)
+            return text if masked is value else write(masked, mark)
+        except (ValueError, RecursionError):
+            return self._plain(text, Part.PLAIN)
+
+    def json_data(self, text: str) -> str:
+        """Mask the secrets in the data of a message, a JSON text; see `message_data`."""
+        try:
+            value, mark = read(text)
+            masked = in_data(value, lambda item: self._value(item, Part.PLAIN))
             return text if masked is value else write(masked, mark)
         except (ValueError, RecursionError):
             return self._plain(text, Part.PLAIN)
@@ -215,26 +207,41 @@ class Sweep:
         return 0
 
     def _array(self, value: list[JsonValue], part: Part) -> list[JsonValue]:
+        if self._sought.commands and part is Part.PLAIN:
+            value = self._command_line(value)
         changed: list[JsonValue] | None = None
-        flag = NameKind.NONE
+        flag = _NO_NAME
         for index, item in enumerate(value):
-            new = self._secret(item, flag) if flag else self._value(item, part)
+            new = self._secret(item, flag) if flag.kind else self._value(item, part)
             if new is not item:
                 changed = changed if changed is not None else list(value)
                 changed[index] = new
-            flag = self._flag_kind(item, part)
+            flag = self._flag(item, part)
         return value if changed is None else changed
 
-    def _flag_kind(self, item: JsonValue, part: Part) -> NameKind:
+    def _flag(self, item: JsonValue, part: Part) -> Named:
         """Tell whether the next item of a command line is a secret: `["--api-key", "S"]`."""
         is_flag = type(item) is str and item.startswith("--") and "=" not in item
-        return self._kind(item.lstrip("-")) if is_flag and part is Part.PLAIN else NameKind.NONE
+        return self._named(item.lstrip("-")) if is_flag and part is Part.PLAIN else _NO_NAME
 
-    def _kind(self, name: str) -> NameKind:
+    def _command_line(self, words: list[JsonValue], command: str = "") -> list[JsonValue]:
+        """Mask what a list's command says of its words: `["mysql", "-pS"]`."""
+        own = [command] if command else []
+        own += [word for word in words if type(word) is str]
+        if len(own) - bool(command) != len(words):
+            return words
+        masked: list[JsonValue] = list(own)
+        for index, start in in_words(own):
+            masked[index] = own[index][:start] + self._placed(own[index][start:])
+        return masked[bool(command) :] if masked != own else words
+
+    def _named(self, name: str) -> Named:
         if self._sought.names is None:
-            return NameKind.NONE
+            return _NO_NAME
         kind = name_kind(name)
-        return NameKind.ANY if not kind and folded(name) in self._sought.names else kind
+        if not kind and folded(name) in self._sought.names:
+            kind = NameKind.ANY
+        return Named(kind, name)
 
     def _object(self, value: dict[str, JsonValue], part: Part) -> dict[str, JsonValue]:
         handles = self._handles[part]
@@ -254,7 +261,7 @@ class Sweep:
         """Look at a name that is new: is it a secret itself, and does it tell of one?"""
         handle = self._handle(name) if part is Part.PLAIN else None
         self._handles[part][name] = handle or _usual
-        if part is Part.PLAIN:
+        if part is Part.PLAIN and not (self._sought.keeps and is_identifier(name)):
             masked = self.text(name, part)
             if masked is not name:
                 self._new_names[name] = masked
@@ -274,12 +281,12 @@ class Sweep:
         return self._secret_handle(name)
 
     def _secret_handle(self, name: str) -> Handle | None:
-        kind = self._kind(name)
+        named = self._named(name)
         if folded(name) in FOLDERS:
-            return lambda item, _: self._folder(item, kind)
-        if kind is not NameKind.NONE:
-            return lambda item, _: self._secret(item, kind)
-        return self._labelled if name in _VALUES else None
+            return lambda item, _: self._folder(item, named)
+        if named.kind is not NameKind.NONE:
+            return lambda item, _: self._secret(item, named)
+        return self._by_neighbour.get(name)
 
     def _map(self, item: JsonValue, _: dict[str, JsonValue]) -> JsonValue:
         return self._value(item, Part.SCHEMA if is_map_of_schemas(item) else Part.PLAIN)
@@ -291,50 +298,113 @@ class Sweep:
     def _labelled(self, item: JsonValue, parent: dict[str, JsonValue]) -> JsonValue:
         """Mask the `value` beside a `name`: `{"name": "API_KEY", "value": "S"}`."""
         labels = (parent[label] for label in _LABELS if type(parent.get(label)) is str)
-        kind = max((self._kind(label) for label in labels), default=NameKind.NONE)
-        return self._secret(item, kind) if kind else self._value(item, Part.PLAIN)
+        named = max(map(self._named, labels), default=_NO_NAME)
+        return self._secret(item, named) if named.kind else self._value(item, Part.PLAIN)
 
-    def _folder(self, item: JsonValue, kind: NameKind) -> JsonValue:
-        is_path = type(item) is str and compiled(_ABSOLUTE).match(item)
-        return self._value(item, Part.PLAIN) if is_path else self._secret(item, kind)
+    def _typed(self, item: JsonValue, parent: dict[str, JsonValue]) -> JsonValue:
+        """Mask what is typed into a field: `{"element": "Password field", "text": "S"}`."""
+        element = parent.get("element")
+        kind = typed_kind(element) if type(element) is str else NameKind.NONE
+        named = Named(kind, "") if self._sought.names is not None else _NO_NAME
+        return self._secret(item, named) if named.kind else self._value(item, Part.PLAIN)
 
-    def _secret(self, item: JsonValue, kind: NameKind) -> JsonValue:
-        """Mask a value whose name says that it is a secret."""
-        if type(item) is str:
-            return self._secret_text(item)
-        if type(item) is int and kind is NameKind.ANY and abs(item) >= _MIN_NUMBER:
-            return self._zero()
-        if type(item) is list:
-            return self._secret_items(item, kind)
-        if type(item) is dict:
-            return self._secret_object(item, kind)
+    def _arguments(self, item: JsonValue, parent: dict[str, JsonValue]) -> JsonValue:
+        command = parent.get("command") or parent.get("cmd")
+        if self._sought.commands and type(item) is list and type(command) is str:
+            item = self._command_line(item, command)
         return self._value(item, Part.PLAIN)
 
-    def _secret_text(self, text: str) -> str:
-        if is_masked(text) or is_reference(text):
-            return text
-        start = scheme_chars(text)
-        self.masked += 1
-        secret = text[start:].encode("utf-8", "surrogatepass")
-        return text[:start] + self.place(secret).decode()
+    def _rows(self, item: JsonValue, parent: dict[str, JsonValue]) -> JsonValue:
+        """Mask the columns whose heads name secrets: `{"columns": […], "rows": [[…], …]}`."""
+        heads = next((parent[name] for name in _HEADS if name in parent), None)
+        columns = secret_columns(heads) if self._sought.tables and type(heads) is list else []
+        if columns and type(item) is list:
+            rows = [self._row(row, columns) if type(row) is list else row for row in item]
+            item = rows if rows != item else item
+        return self._value(item, Part.PLAIN)
 
-    def _secret_items(self, items: list[JsonValue], kind: NameKind) -> list[JsonValue]:
-        masked = [self._secret(item, kind) for item in items]
+    def _password(self, item: JsonValue, _: dict[str, JsonValue]) -> JsonValue:
+        is_one = type(item) is str and is_password(item)
+        return self._placed(item) if is_one and type(item) is str else self._value(item, Part.PLAIN)
+
+    def _key_member(self, item: JsonValue, parent: dict[str, JsonValue]) -> JsonValue:
+        """Mask the private members of a JSON Web Key."""
+        if type(item) is str and "kty" in parent and not is_masked(item):
+            return self._placed(item)
+        return self._value(item, Part.PLAIN)
+
+    def _row(self, row: list[JsonValue], columns: list[tuple[int, str]]) -> list[JsonValue]:
+        masked = list(row)
+        for place, name in columns:
+            if place < len(row):
+                masked[place] = self._secret(row[place], Named(name_kind(name), name))
+        return masked
+
+    def _folder(self, item: JsonValue, named: Named) -> JsonValue:
+        is_path = type(item) is str and compiled(_ABSOLUTE).match(item)
+        return self._value(item, Part.PLAIN) if is_path else self._secret(item, named)
+
+    def _secret(self, item: JsonValue, named: Named) -> JsonValue:
+        """Mask a value whose name says that it is a secret."""
+        if type(item) is str:
+            return self._secret_text(item, named)
+        if type(item) is int and _is_secret_number(item, named):
+            return self._zero()
+        if type(item) is list:
+            return self._secret_items(item, named)
+        if type(item) is dict:
+            return self._secret_object(item, named)
+        return self._value(item, Part.PLAIN)
+
+    def _secret_text(self, text: str, named: Named) -> JsonValue:
+        if not is_secret(text, named.name, named.kind, Evidence.MEMBER):
+            return self._value(text, Part.PLAIN)
+        start = scheme_chars(text)
+        return text[:start] + self._placed(text[start:])
+
+    def _placed(self, secret: str) -> str:
+        self.masked += 1
+        return self.place(secret.encode("utf-8", "surrogatepass")).decode()
+
+    def _secret_items(self, items: list[JsonValue], named: Named) -> list[JsonValue]:
+        masked = [self._secret(item, named) for item in items]
         same = all(new is item for new, item in zip(masked, items, strict=True))
         return items if same else masked
 
-    def _secret_object(self, value: dict[str, JsonValue], kind: NameKind) -> JsonValue:
+    def _secret_object(self, value: dict[str, JsonValue], named: Named) -> JsonValue:
         """Mask what an object under a secret's name says of it; a schema says nothing."""
         if is_schema(value):
             return self._value(value, Part.SCHEMA)
+        inner = named._replace(kind=max(named.kind, NameKind.WEAK))
         own = {
-            name: self._secret_text(item)
+            name: self._secret_text(item, inner)
             for name, item in value.items()
-            if type(item) is str and (kind is NameKind.DEEP or name in _VALUES)
+            if type(item) is str and _is_own(name, named.kind)
         }
+        if folded(named.name) in CREDENTIALS:
+            own |= {
+                name: self._placed(item)
+                for name, item in value.items()
+                if type(item) is str and name not in own and is_credential(name, item)
+            }
         if any(own[name] is not value[name] for name in own):
             value = {**value, **own}
         return self._object(value, Part.PLAIN)
+
+
+def _is_own(name: str, kind: NameKind) -> bool:
+    """Tell whether a member of an object under a secret's name is the secret itself."""
+    if kind is NameKind.DEEP or name in _VALUES:
+        return True
+    return kind in (NameKind.PARENT, NameKind.WEAK) and name.lower() in _INNER
+
+
+def _is_secret_number(number: int, named: Named) -> bool:
+    if named.kind is NameKind.CODE:
+        return is_code(str(number), named.name)
+    if folded(named.name) in NUMBER_TOKENS:
+        return abs(number) >= MIN_TOKEN_NUMBER
+    return named.kind is NameKind.ANY and abs(number) >= _MIN_NUMBER
 
 
 def _is_plain(data: bytes, span: Span) -> bool:

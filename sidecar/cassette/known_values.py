@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from binascii import a2b_base64, b2a_base64
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from sidecar.cassette.lazy_patterns import compiled
@@ -24,6 +25,8 @@ _MIN_BASE64_BYTES = 6  # fewer are in any large base64 content by chance
 _MIN_CORE_BYTES = 3  # a smaller core is everywhere: the pattern itself is searched for
 _MAX_SPELLING_BYTES = 24  # of one byte of a value: `\\\\\\\\u00e9`, `%25252F`
 _MAX_RUN_BYTES = 1024  # a longer base64 text is a document: only the value in it is masked
+_MAX_LEARNT = 100
+_LARGE_BYTES = 524288
 _STAR = b"*"
 
 # In JSON the letter before may be that of an escape.
@@ -43,7 +46,7 @@ class Needle(NamedTuple):
 
     Attributes:
         core: Letters and digits that are in every spelling of the form.
-        pattern: All spellings of the form.
+        form: The form itself.
         reach: Within how many bytes around the core a spelling ends.
         value: The value, UTF-8.
         alignment: Bytes of other content before the value in its first three bytes, where
@@ -51,7 +54,7 @@ class Needle(NamedTuple):
     """
 
     core: bytes
-    pattern: re.Pattern[bytes]
+    form: bytes
     reach: int
     value: bytes
     alignment: int
@@ -63,21 +66,55 @@ class KnownValues:
     Args of the constructor:
         values: The secrets. Those of fewer than 4 characters are left out; those of fewer
             than 8 are found only as words of their own.
+
+    Attributes:
+        learnt: How many values were taken in since.
+        numbers: Values that are numbers, as they are spelt.
     """
 
     def __init__(self, values: Iterable[str]) -> None:
-        self._values = tuple(dict.fromkeys(value for value in values if len(value) >= MIN_CHARS))
-        self._needles: tuple[tuple[bytes, Needle], ...] | None = None
+        self._values = dict.fromkeys(value for value in values if len(value) >= MIN_CHARS)
+        self._learnt: dict[str, tuple[tuple[bytes, Needle], ...]] = {}
+        self._plain: list[tuple[bytes, Needle]] = []  # of the learnt ones, those that are no base64
+        self._more: list[tuple[bytes, Needle]] = []  # and all
+        self.learnt = 0
+        self._needles: list[tuple[bytes, Needle]] | None = None
         self.numbers = frozenset(value for value in self._values if value.isdecimal())
 
-    def needles_in(self, data: bytes) -> tuple[Needle, ...]:
+    def __bool__(self) -> bool:
+        return bool(self._values or self._more)
+
+    def learn(self, value: str) -> None:
+        """Take in one more value; after a hundred, each drives the oldest out.
+
+        The cost of each text grows with the values: four searches each, or one in a text of
+        more than half a million bytes. Two threads may learn, and search, at once.
+        """
+        if value in self._values or value in self._learnt:
+            return
+        self._learnt[value] = tuple((needle.core, needle) for needle in _forms(value))
+        self.learnt += 1
+        if len(self._learnt) > _MAX_LEARNT:
+            self._learnt.pop(next(iter(tuple(self._learnt))), None)
+        forms = tuple(self._learnt.values())
+        self._plain = [own[0] for own in forms]
+        self._more = [pair for own in forms for pair in own]
+
+    def needles_in(self, data: bytes) -> list[Needle]:
         """Return the needles whose core is in a text's UTF-8 bytes: a quick first look."""
-        if not self._values:
-            return ()
-        if self._needles is None:  # made at the first text, as each takes a tenth of a millisecond
+        if not self._values and not self._more:
+            return []
+        needles = self._needles
+        if needles is None:  # made at the first text: a replay may see none
             forms = (needle for value in self._values for needle in _forms(value))
-            self._needles = tuple((needle.core, needle) for needle in forms)
-        return tuple([needle for core, needle in self._needles if core in data])
+            needles = self._needles = [(needle.core, needle) for needle in forms]
+        # In a large text each search takes a millisecond: there only what was given is
+        # looked for in base64.
+        more = self._more if len(data) < _LARGE_BYTES else self._plain
+        found = [needle for core, needle in needles if core in data]
+        if more:
+            found += [needle for core, needle in more if core in data]
+        return found
 
     def spans(self, data: bytes) -> Iterator[Span]:
         """Find the values in a text's UTF-8 bytes."""
@@ -87,14 +124,15 @@ class KnownValues:
 
 
 def _found(needle: Needle, data: bytes) -> Iterator[re.Match[bytes]]:
+    pattern = _pattern(needle)
     if len(needle.core) < _MIN_CORE_BYTES:
-        yield from needle.pattern.finditer(data)
+        yield from pattern.finditer(data)
         return
     done = 0
     at = data.find(needle.core)
     while at >= 0:
         start, end = max(done, at - needle.reach), at + needle.reach
-        found = needle.pattern.search(data, start, end)
+        found = pattern.search(data, start, end)
         if found:
             done = found.end()
             yield found
@@ -138,24 +176,31 @@ _TO_STANDARD = bytes.maketrans(b"-_", b"+/")
 
 def _forms(value: str) -> Iterator[Needle]:
     raw = value.encode("utf-8", "surrogatepass")
-    spelt = b"".join(map(_spellings, value))
-    if len(value) < _WHOLE_WORD_CHARS:
-        before = _WORD_START if raw[:1].isalnum() else b""
-        spelt = before + spelt + (_WORD_END if raw[-1:].isalnum() else b"")
-    yield _needle(raw, spelt, raw, -1)
+    yield _needle(raw, raw, -1)
     if len(raw) >= _MIN_BASE64_BYTES:
         for alignment, first in enumerate(_FIRST_CHAR):
             encoded = b2a_base64(bytes(alignment) + raw, newline=False)
-            decided = encoded[first : 8 * (alignment + len(raw)) // 6]
-            spelt = b"".join(_FOR_BASE64.get(byte, bytes((byte,))) for byte in decided)
-            yield _needle(decided, spelt, raw, alignment)
+            yield _needle(encoded[first : 8 * (alignment + len(raw)) // 6], raw, alignment)
 
 
-def _needle(form: bytes, spelt: bytes, value: bytes, alignment: int) -> Needle:
+def _needle(form: bytes, value: bytes, alignment: int) -> Needle:
     core = max(compiled(_ALNUM).findall(form), key=len, default=b"")
     core = core if len(core) >= _MIN_CORE_BYTES else core[:1]
     reach = _MAX_SPELLING_BYTES * len(form) if form != core else len(form) + 1
-    return Needle(core, re.compile(spelt), reach, value, alignment)
+    return Needle(core, form, reach, value, alignment)
+
+
+@lru_cache(maxsize=256)
+def _pattern(needle: Needle) -> re.Pattern[bytes]:
+    """Make a pattern of all spellings of a form: a tenth of a millisecond and more each."""
+    if needle.alignment >= 0:
+        return re.compile(b"".join(_FOR_BASE64.get(byte, bytes((byte,))) for byte in needle.form))
+    value = needle.value.decode("utf-8", "surrogatepass")
+    spelt = b"".join(map(_spellings, value))
+    if len(value) < _WHOLE_WORD_CHARS:
+        before = _WORD_START if needle.value[:1].isalnum() else b""
+        spelt = before + spelt + (_WORD_END if needle.value[-1:].isalnum() else b"")
+    return re.compile(spelt)
 
 
 def _spellings(char: str) -> bytes:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import defaultdict, deque
+from collections.abc import Sequence
 from typing import TypeAlias
 
+from sidecar.cassette.interaction import Interaction
 from sidecar.wire.mcp import Rounds, read_tool_call, rounds
 
 _Link: TypeAlias = tuple[str, ...]
@@ -52,6 +54,23 @@ class RoundLinks:
         if asked.asks_input:
             self._asking.setdefault(_link(asked, params), deque()).append(call)
         return asked.asks_input
+
+
+def rounds_by_call(interactions: Sequence[Interaction]) -> list[list[int]]:
+    """List the tool calls of a recording, in order, each by the places of its rounds."""
+    found: list[list[int]] = []
+    links: defaultdict[str, RoundLinks] = defaultdict(RoundLinks)  # by server
+    for place, interaction in enumerate(interactions):
+        if not interaction.is_tool_call:
+            continue
+        call = links[interaction.server].call_of(interaction.params)
+        if call is None:
+            call = len(found)
+            found.append([])
+        found[call].append(place)
+        if interaction.response is not None:
+            links[interaction.server].goes_on(interaction.params, interaction.response.text, call)
+    return found
 
 
 def _link(linked: Rounds, params: str | None) -> _Link:

@@ -12,7 +12,7 @@ from sidecar.cassette.secret_names import SECRET_KEYS, NameKind, folded, name_ki
 
 # Folding leaves only these letters, small, and a colon for each sign of an assignment. The
 # letters left out are those that no ending needs; fewer bytes, less to search.
-_LETTERS = b"abcdeghiklmnoprstwxyz"
+_LETTERS = b"abcdeghiklmnoprstuvwxyz"
 _SIGNS = b":=>"
 
 
@@ -34,9 +34,10 @@ def fold(data: bytes) -> bytes:
 
 def near_signs(data: bytes) -> bytes:
     """Reduce a text with few signs of assignment to what is before each; else the same text."""
+    if len(data) <= _SAMPLE_BYTES:
+        return data
     sample = data[:_SAMPLE_BYTES]
-    signs = sum(map(sample.count, _EACH_SIGN))
-    if len(data) <= len(sample) or signs * _SPARSE > len(sample):
+    if sum(map(sample.count, _EACH_SIGN)) * _SPARSE > len(sample):
         return data
     pieces: list[bytes] = []
     for sign in _EACH_SIGN:
@@ -107,7 +108,15 @@ _FIRST_NOT_ASCII = 0x80
 # What a secret's name ends with, without separators, and the word of it that is searched
 # for in a text. Every name that `secret_names.name_kind` knows ends with one of these.
 _ENDINGS = {
-    "token": "token", "secret": "secret", "secrets": "secret",
+    "token": "token", "tokens": "token", "secret": "secret", "secrets": "secret",
+    "passwort": "passwort", "kennwort": "kennwort", "contrasena": "contrasena",
+    "wachtwoord": "wachtwoord", "senha": "senha",
+    "auth": "auth", "pin": "pin", "pins": "pin", "otp": "otp", "cvv": "cvv", "cvc": "cvc",
+    "pincode": "code", "otpcode": "code", "mfacode": "code", "verificationcode": "code",
+    "securitycode": "code", "keybase": "key",
+    "api": "api", "openai": "openai", "anthropic": "anthropic", "stripe": "stripe",
+    "jsessionid": "jsessionid", "phpsessid": "phpsessid", "clientassertion": "assertion",
+    "codeverifier": "verifier",
     "secretvalue": "secret", "secretstring": "secret",
     "password": "password", "passwords": "password",
     "passwordconfirm": "password", "passwordconfirmation": "password",
@@ -162,7 +171,8 @@ class NameSearch:
             for length in _LENGTHS:
                 ends |= self._endings.keys() & {tail[-length:] for tail in tails}
         assigned = set(self._always).union(*(self._endings[end] for end in ends))
-        return assigned | _labels(text) if _VALUE in lasts else assigned
+        has_labels = _VALUE in lasts or _ELEMENT in text
+        return assigned | _labels(text) if has_labels else assigned
 
 
 def _pieces(text: bytes) -> list[bytes]:
@@ -175,9 +185,13 @@ def _pieces(text: bytes) -> list[bytes]:
 
 
 _MANY_SIGNS = b":" * 8
-_VALUE = b"ale"  # the end of a folded `value`
-_NAMES = (b"name:", b"key:")
-_LABEL = b"(token|secret|password|passwd|pwd|phrase|passcode|cookie|athorization|credential|key)"
+_VALUE = b"lue"  # the end of a folded `value`
+_ELEMENT = b"element:"
+_NAMES = (b"name:", b"key:", _ELEMENT)
+_LABEL = (
+    b"(token|secret|password|passwort|kennwort|passwd|pwd|phrase|passcode|pin|otp|cvv|cvc|cookie"
+    b"|authorization|credential|key)"
+)
 _MAX_BESIDE = 200  # bytes from a name to the next sign
 
 
@@ -203,12 +217,12 @@ def flag_words(data: bytes) -> set[str]:
 
 def _labels(text: bytes) -> set[str]:
     """Find the words of secrets' names that are the value of a `name` or a `key`."""
-    found: set[bytes] = set()
+    following: set[bytes] = set()
     for name in _NAMES:
         at = text.find(name)
         while at >= 0:
             at += len(name)
-            following = text[at : at + _MAX_BESIDE].partition(b":")[0]
-            found.update(compiled(_LABEL).findall(following))
+            following.add(text[at : at + _MAX_BESIDE].partition(b":")[0])
             at = text.find(name, at)
-    return {"authorization" if word == b"athorization" else word.decode() for word in found}
+    words_of = compiled(_LABEL).findall
+    return {word.decode() for piece in following for word in words_of(piece)}

@@ -73,6 +73,11 @@ class Renumberer:
         return self._numbers[name]
 
 
+def placeholders_in(text: str) -> list[str]:
+    """Return the placeholders of a journal that are in a text."""
+    return compiled(_HASHED).findall(text) if MARK in text else []
+
+
 def numbers_in(text: str) -> set[int]:
     """Return the numbers of the numbered placeholders in a text."""
     if MARK not in text:

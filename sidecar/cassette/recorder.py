@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Hashable
 from typing import Protocol
 
-from sidecar.cassette.facts import Fact, Finished, Noted, Opened
+from sidecar.cassette.facts import Fact, Finished, Noted, Opened, Passed, Phase
 from sidecar.cassette.interaction import Interaction, Passage, Response
 from sidecar.cassette.multi_round import RoundLinks
 from sidecar.cassette.subscriptions import Subscriptions, subscription_id
@@ -22,6 +22,9 @@ from sidecar.wire.mcp import (
     members_of,
     progress_token,
 )
+
+_MOST_TAKEN_BACK = 64
+"""A late answer still counts, but most servers give none, and clients take back without end."""
 
 
 class Masks(Protocol):
@@ -92,6 +95,7 @@ class Recorder:
         self._count = 0
         self._open: dict[IdKey, deque[_Open]] = {}
         self._order: list[_Open] = []  # open ones, oldest first
+        self._taken_back: deque[_Open] = deque()  # those of the open ones, oldest first
         self._last: _Open | None = None  # the last settled one
         self._early: list[Passage] = []
         self._asked: dict[IdKey, deque[tuple[_Open | None, list[Passage], int]]] = {}
@@ -161,6 +165,7 @@ class Recorder:
             Finished(held.number, held.interaction(), more_rounds=False) for held in self._order
         ]
         self._order, self._open = [], {}
+        self._taken_back.clear()
         return facts
 
     def _opened(self, message: Message, exchange: Hashable) -> Opened:
@@ -203,6 +208,8 @@ class Recorder:
         if not waiting:
             del self._open[id_key(held.id)]
         self._order.remove(held)
+        if held.cancelled:
+            self._taken_back.remove(held)
 
     def _response(self, message: Message) -> Response:
         if message.error is not None:
@@ -223,8 +230,17 @@ class Recorder:
         if held is None:
             return []
         held.cancelled = True
+        self._taken_back.append(held)
         self._settle(held)
-        return [Noted(held.number, held.interaction())]
+        return [Noted(held.number, held.interaction()), *self._given_up()]
+
+    def _given_up(self) -> list[Fact]:
+        """Wait no longer for a late answer to what was taken back long ago."""
+        if len(self._taken_back) <= _MOST_TAKEN_BACK:
+            return []
+        oldest = self._taken_back[0]
+        self._close(oldest)
+        return [Finished(oldest.number, oldest.interaction(), more_rounds=False)]
 
     def _settle(self, held: _Open) -> None:
         held.settled = True
@@ -244,7 +260,7 @@ class Recorder:
             waiting.append((held, place, len(place) - 1))
         if held is not None and message.method == ACKNOWLEDGED:
             self._settle(held)
-        return _noted_after_answer(held)
+        return _told_after_answer(held, place, len(place) - 1)
 
     def _place(self, held: _Open | None) -> list[Passage]:
         if held is None:
@@ -274,7 +290,7 @@ class Recorder:
         if not waiting:
             del self._asked[id_key(message.id)]
         place[index] = place[index]._replace(reply=self._response(message))
-        return _noted_after_answer(held)
+        return _told_after_answer(held, place, index)
 
     def _kept_params(self, params: str) -> str:
         return self._masks.json_text(without_meta(params, VOLATILE_META))
@@ -296,10 +312,11 @@ class Recorder:
         return join(found if place is None else {"requestId": place, **found})
 
 
-def _noted_after_answer(held: _Open | None) -> list[Fact]:
+def _told_after_answer(held: _Open | None, place: list[Passage], index: int) -> list[Fact]:
     if held is None or held.response is None:
         return []
-    return [Noted(held.number, held.interaction())]
+    phase: Phase = "during" if place is held.during else "after"
+    return [Passed(held.number, phase, index, place[index])]
 
 
 def without_meta(params: str, names: tuple[str, ...]) -> str:

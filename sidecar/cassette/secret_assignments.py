@@ -15,6 +15,8 @@ from sidecar.cassette.masking import Span
 from sidecar.cassette.secret_names import (
     FOLDERS,
     MAX_NAME_CHARS,
+    MIN_TOKEN_NUMBER,
+    NUMBER_TOKENS,
     NameKind,
     folded,
     is_query_secret,
@@ -30,6 +32,8 @@ _SEPARATORS = b" /"
 _LETTERS_OF_ESCAPES = tuple("nrtbf")
 _ESCAPES = tuple(letter.encode() for letter in _LETTERS_OF_ESCAPES)
 _MEMBER_ENDS = (b'"', b"\\")
+_ASSIGNS = (b"=", b":")
+_QUOTES = (b'"', b"\\", b"'")
 _MAX_REMEMBERED = 1000
 _MAX_LABEL_BYTES = 40
 _QUERY_MARKS = b"?&;"
@@ -39,13 +43,14 @@ _QUERY_MARKS = b"?&;"
 # `value` beside a `name` (`pair`).
 _SIGNS = rb"(?:[^A-Za-z0-9\"'`\\:=>,{}\[\]]|\\u[0-9a-fA-F]{4})"  # as `*` in `"Password *":`
 _AFTER = (
-    rb"(?P<tail>(?:s|[_ -]?(?:value|string|pem|confirm(?:ation)?))?[_ -]?[0-9]{0,4})"
+    rb"(?P<tail>(?:s|[_ -]?(?:value|string|pem|confirm(?:ation)?|base|code))?[_ -]?[0-9]{0,4})"
     rb"(?:(?:\]?" + _SIGNS + rb"{0,12}(?P<quote>\\*[\"'`]))?\]?[ \t]*"
     rb"(?P<mark>=>|:=|=(?!=)|:(?![:]|//)|>)[ \t]*"
     rb"|(?P<pair>\\*[\"']\s{0,64},?\s{0,64}\\*[\"']?value\\*[\"']?\s{0,64}[:=]\s{0,64})"
     rb"|(?P<gap>[ \t]+|\\*[\"'][ \t]{0,64},[ \t\r\n]{0,64})(?=[^\s-]))"
 )
 _LABEL = rb"(?:[nN]ame|[kK]ey)\\*[\"']?\s{0,8}[:=]\s{0,8}\\*[\"']\Z"
+_ELEMENT = rb"element\\*\"\s{0,8}:\s{0,8}\\*\"[^\"]{0,64}\Z"  # a field of a page, by its label
 _LABEL_END = rb"(?P<tail>s?[_-]?[0-9]{0,2})\\*[\"']"
 _OPENING = rb"[bBfFrRuU]{0,2}(\\*)([\"'`])"
 _RUN = rb"(?:[^\s\"'`<>\\,;&|(){}\[\]]|\\(?![nrtbfu\"'`\\/])){1,1024}"
@@ -67,7 +72,6 @@ class _Name(NamedTuple):
         flag: Whether it is an option of a command line.
         before: The byte before it; 0 at the beginning.
         joint: The match of `_AFTER` behind its deciding word.
-        weak: Whether it is a secret's only in a URL's query, and if the value looks so.
     """
 
     text: str
@@ -75,7 +79,6 @@ class _Name(NamedTuple):
     flag: bool
     before: int
     joint: re.Match[bytes]
-    weak: bool = False
 
 
 class Assignments:
@@ -96,7 +99,7 @@ class Assignments:
 
         It is true for every text of which `spans` or a structure's member finds a secret.
         """
-        has_value = b"alue" in data
+        has_value = b"alue" in data or b"element" in data
         return any(
             self._named(data, at, end) or (has_value and self._is_label(data, at, end))
             for at, end in self._places(data)
@@ -111,7 +114,7 @@ class Assignments:
 
         Else there are objects, lists, or what only a reader of JSON can tell.
         """
-        has_value = b"alue" in data
+        has_value = b"alue" in data or b"element" in data
         return not any(
             (name and not (span and _is_within_string(data, name)))
             or (has_value and self._is_label(data, at, end))
@@ -135,9 +138,20 @@ class Assignments:
             at = small.find(word)
             while at >= 0:
                 end = at + len(word)
+                if _is_plural(word, data, end) or (word == b"key" and self._is_bare(data, at, end)):
+                    at = small.find(word, end)
+                    continue
                 if data[end : end + 1] not in _MEMBER_ENDS or not self._is_harmless(data, at, end):
                     yield at, end
                 at = small.find(word, end)
+
+    def _is_bare(self, data: bytes, at: int, end: int) -> bool:
+        """Tell whether `key` is the whole name of what is assigned: code is full of it."""
+        if self._names or data[end : end + 1] not in _ASSIGNS or not at:
+            return False
+        before = data[at - 1]
+        is_qualified = before in _SEPARATORS and data[at - 2 : at - 1].isalnum()
+        return before not in _NAME_BYTES and not is_qualified
 
     def _is_harmless(self, data: bytes, at: int, end: int) -> bool:
         """Tell whether a quoted name is none of a secret: thousands may be of one name."""
@@ -156,6 +170,8 @@ class Assignments:
 
     def _is_label(self, data: bytes, at: int, end: int) -> bool:
         """Tell whether a secret's name is the value of a `name`: `"name": "API_KEY"`."""
+        if compiled(_ELEMENT).search(data, max(0, at - 2 * _MAX_LABEL_BYTES), at):
+            return True
         after = compiled(_LABEL_END).match(data, end)
         start = _name_start(data, at)
         before = compiled(_LABEL).search(data, max(0, start - _MAX_LABEL_BYTES), start)
@@ -187,8 +203,15 @@ class Assignments:
     def _known(self, name: str, found: _Name) -> _Name | None:
         kind = self._kind(name)
         if kind is NameKind.NONE and found.before in _QUERY_MARKS and is_query_secret(name):
-            return found._replace(kind=NameKind.TEXT, weak=True)
+            return found._replace(kind=NameKind.WEAK)
         return found._replace(kind=kind) if kind is not NameKind.NONE else None
+
+
+def _is_plural(word: bytes, data: bytes, end: int) -> bool:
+    """Tell whether a word is of `tokens`, outside of a member's name: logs count tokens."""
+    return (
+        word == b"token" and data[end : end + 1] == b"s" and data[end + 1 : end + 2] not in _QUOTES
+    )
 
 
 def _name_start(data: bytes, at: int) -> int:
@@ -300,7 +323,7 @@ def _unquoted(data: bytes, name: _Name, at: int) -> Span | None:
     evidence = _evidence(data, name, at)
     if name.flag and compiled(_WITH_DIGIT).match(data, at):
         evidence = Evidence.SURE  # `--password to` goes on in words, `--password S3` does not
-    pattern = _VARIABLE_RUN if evidence is Evidence.SURE and name.text.isupper() else _RUN
+    pattern = _VARIABLE_RUN if evidence is Evidence.SURE and _own(name).isupper() else _RUN
     run = compiled(_XML_RUN if name.joint["mark"] == b">" else pattern).match(data, at)
     if run is None or (pattern is _RUN and data[run.end() : run.end() + 1] == b"("):
         return None
@@ -311,8 +334,6 @@ def _unquoted(data: bytes, name: _Name, at: int) -> Span | None:
 
 
 def _evidence(data: bytes, name: _Name, at: int) -> Evidence:
-    if name.weak:
-        return Evidence.WEAK
     mark = name.joint["mark"]
     is_one = mark == b">" or _is_variable(name) or (name.flag and mark)
     if is_one or name.before in _QUERY_MARKS:
@@ -323,7 +344,12 @@ def _evidence(data: bytes, name: _Name, at: int) -> Evidence:
 
 def _is_variable(name: _Name) -> bool:
     """Tell whether a name is that of a variable that is set: `API_KEY=S`."""
-    return name.joint["mark"] == b"=" and name.text.rpartition(" ")[2].isupper()
+    return name.joint["mark"] == b"=" and _own(name).isupper()
+
+
+def _own(name: _Name) -> str:
+    """Return a name without the word before it: `TOKEN` of `export TOKEN`."""
+    return name.text.rpartition(" ")[2]
 
 
 def _is_yaml(data: bytes, name: _Name, at: int) -> bool:
@@ -338,7 +364,10 @@ def _is_yaml(data: bytes, name: _Name, at: int) -> bool:
 
 def _number(data: bytes, name: _Name, at: int) -> Span | None:
     """Read the bare number of a member, which stays a number."""
-    if name.kind is not NameKind.ANY:
+    is_token = folded(name.text) in NUMBER_TOKENS
+    if name.kind is not NameKind.ANY and not is_token:
         return None
     digits = compiled(_DIGITS).match(data, at)
+    if digits and is_token and abs(int(digits[0])) < MIN_TOKEN_NUMBER:
+        return None
     return Span(at, digits.end(), instead=b"0") if digits else None

@@ -7,13 +7,13 @@ costs a search for each gate and nothing more.
 from __future__ import annotations
 
 import re
-from binascii import Error, a2b_base64
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from sidecar.cassette.lazy_patterns import compiled
 from sidecar.cassette.masking import Span
-from sidecar.cassette.secret_values import is_reference, looks_random
+from sidecar.cassette.secret_names import NameKind
+from sidecar.cassette.secret_values import is_reference, is_user_and_password, looks_random
 
 # A slash, in JSON perhaps with a backslash before it; white space, in JSON perhaps escaped.
 _S = rb"\\*/"
@@ -33,7 +33,8 @@ class Context(NamedTuple):
     find: Callable[[bytes], Iterator[Span]]
 
 
-def _places(data: bytes, *gates: bytes) -> Iterator[int]:
+def places(data: bytes, *gates: bytes) -> Iterator[int]:
+    """Find where gates stand."""
     for gate in gates:
         at = data.find(gate)
         while at >= 0:
@@ -41,10 +42,10 @@ def _places(data: bytes, *gates: bytes) -> Iterator[int]:
             at = data.find(gate, at + len(gate))
 
 
-def _matches(pattern: bytes, data: bytes, *gates: bytes) -> Iterator[re.Match[bytes]]:
+def matches(pattern: bytes, data: bytes, *gates: bytes) -> Iterator[re.Match[bytes]]:
     """Match a pattern where it must begin: at a gate. Its first group is the secret."""
     beginning = compiled(pattern)
-    for at in _places(data, *gates):
+    for at in places(data, *gates):
         found = beginning.match(data, at)
         if found:
             yield found
@@ -66,18 +67,33 @@ _PASSWORD = (
 )
 
 
+# Of databases and brokers, whose passwords are often not encoded; none of a port and a path.
+_WITH_SLASH = (
+    rb"(?<!http)(?<!https):" + _S + _S + rb"[^\s/:@\"'<>?#\\]{0,256}:"
+    rb"(?![0-9]{1,5}\\*/|[A-Z_]{1,40}\\*/|[${<%])"
+    rb"([^\s/@\"'<>\\?#]{1,128}(?:\\*/[^\s/@\"'<>\\?#]{1,128}){1,4})@(?=[A-Za-z0-9\[._-])"
+)
+_USER_TOKEN = (
+    rb":" + _S + _S + rb"([A-Za-z0-9_-]{20,512})(?::|:x-oauth-basic)?@(?=[A-Za-z0-9\[._-])"
+)
+
+
 def _url_passwords(data: bytes) -> Iterator[Span]:
-    for found in _matches(_PASSWORD, data, *_URLS):
-        if not _stands_for_one(found[1]):
+    for pattern in (_PASSWORD, _WITH_SLASH):
+        for found in matches(pattern, data, *_URLS):
+            if not _stands_for_one(found[1]):
+                yield Span(*found.span(1))
+    for found in matches(_USER_TOKEN, data, *_URLS):
+        if looks_random(_text(found[1]), NameKind.ANY):
             yield Span(*found.span(1))
 
 
 _BEARERS = (b"earer", b"EARER")  # the letter before is small or not
-_BEARER = rb"(?i:earer)" + _SPACE + rb"([A-Za-z0-9._~+/-]{16,4096}={0,2})"
+_BEARER = rb"(?i:earer)" + _SPACE + rb"([A-Za-z0-9._~+/-]{12,4096}={0,2})"
 
 
 def _bearer_tokens(data: bytes) -> Iterator[Span]:
-    for found in _matches(_BEARER, data, *_BEARERS):
+    for found in matches(_BEARER, data, *_BEARERS):
         token = found[1].rstrip(b".")
         if looks_random(_text(token)):
             yield Span(found.start(1), found.start(1) + len(token))
@@ -88,22 +104,9 @@ _BASIC = rb"(?i:asic)" + _SPACE + rb"((?:[A-Za-z0-9+]|" + _S + rb"){8,2048}={0,2
 
 
 def _basic_credentials(data: bytes) -> Iterator[Span]:
-    for found in _matches(_BASIC, data, *_BASICS):
-        if _is_user_and_password(found[1].replace(b"\\", b"")):
+    for found in matches(_BASIC, data, *_BASICS):
+        if is_user_and_password(found[1].replace(b"\\", b"")):
             yield Span(*found.span(1))
-
-
-_CONTROLS = bytes(range(0x20)) + b"\x7f"
-
-
-def _is_user_and_password(encoded: bytes) -> bool:
-    body = encoded.rstrip(b"=")
-    try:
-        decoded = a2b_base64(body + b"=" * (-len(body) % 4))
-    except Error:
-        return False
-    user, colon, password = decoded.partition(b":")
-    return bool(colon and (user or password)) and decoded == decoded.translate(None, _CONTROLS)
 
 
 _KEY_BEGIN = rb"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
@@ -115,11 +118,16 @@ _KEY_BODY = (
     rb"(?:" + _KEY_LINE_END + rb"[A-Za-z0-9+/=]{1,15}(?=[\s\\\"']|\Z))?"
 )
 
+# The end of a block whose beginning is cut off, read from behind.
+_LINES_BACKWARDS = rb"(?:(?:[nr]\\{1,8}|\s){1,4}[A-Za-z0-9+/=]{1,128}){1,200}"
+_MAX_KEY = 16384
+_MIN_TAIL = 24
+
 
 def _private_keys(data: bytes) -> Iterator[Span]:
     done = 0
     nearest = 0  # the next mark of an end; -1 when there is none any more
-    for begin in _matches(_KEY_BEGIN, data, b"-----BEGIN "):
+    for begin in matches(_KEY_BEGIN, data, b"-----BEGIN "):
         if begin.start() < done:
             continue
         if 0 <= nearest < begin.end():
@@ -128,6 +136,13 @@ def _private_keys(data: bytes) -> Iterator[Span]:
         closing = end or compiled(_KEY_BODY).match(data, begin.end()) or begin
         done = closing.end()
         yield Span(begin.start(), done)
+    end = compiled(_KEY_END).search(data)
+    if end and b"-----BEGIN " not in data[: end.start()]:
+        lines = compiled(_LINES_BACKWARDS).match(
+            data[max(0, end.start() - _MAX_KEY) : end.start()][::-1]
+        )
+        if lines and lines.end() >= _MIN_TAIL:
+            yield Span(end.start() - lines.end(), end.end())
 
 
 _SLACK = (
@@ -143,15 +158,15 @@ _TEAMS = (
 
 
 def _slack_webhooks(data: bytes) -> Iterator[Span]:
-    return (Span(*found.span(1)) for found in _matches(_SLACK, data, b"hooks.slack.com"))
+    return (Span(*found.span(1)) for found in matches(_SLACK, data, b"hooks.slack.com"))
 
 
 def _discord_webhooks(data: bytes) -> Iterator[Span]:
-    return (Span(*found.span(1)) for found in _matches(_WEBHOOK, data, b"webhooks"))
+    return (Span(*found.span(1)) for found in matches(_WEBHOOK, data, b"webhooks"))
 
 
 def _teams_webhooks(data: bytes) -> Iterator[Span]:
-    return (Span(*found.span(1)) for found in _matches(_TEAMS, data, b"webhook.office.com"))
+    return (Span(*found.span(1)) for found in matches(_TEAMS, data, b"webhook.office.com"))
 
 
 _AZURE = rb"[A-Za-z0-9_~.-]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,34}(?![A-Za-z0-9_~.-])"
@@ -159,29 +174,10 @@ _AZURE_LEAD = 4  # bytes before the gate
 
 
 def _azure_secrets(data: bytes) -> Iterator[Span]:
-    for at in _places(data, b"Q~"):
+    for at in places(data, b"Q~"):
         found = compiled(_AZURE).match(data, at - _AZURE_LEAD) if at >= _AZURE_LEAD else None
         if found:
             yield Span(*found.span())
-
-
-_CURL_USER = (
-    rb"(?:-u(?!rl)|--(?:proxy-)?user)(?:[ =]|\\*[\"'],\s*)?\\*[\"']?[^\s:\"'\\]{1,128}:(?!//)"
-    rb"([^\s\"'\\]{1,512})"
-)
-_COMMAND_BYTES = 2000
-
-
-def _curl_users(data: bytes) -> Iterator[Span]:
-    done = 0
-    for command in _places(data, b"curl"):
-        at = data.find(b"-", max(command, done), command + _COMMAND_BYTES)
-        while at >= 0:
-            found = compiled(_CURL_USER).match(data, at)
-            if found and not _stands_for_one(found[1]):
-                yield Span(*found.span(1))
-            at = data.find(b"-", at + 2, command + _COMMAND_BYTES)
-        done = command + _COMMAND_BYTES
 
 
 URL = Context(_URLS, _url_passwords)
@@ -192,19 +188,24 @@ SLACK = Context((b"hooks.slack.com",), _slack_webhooks)
 DISCORD = Context((b"webhooks",), _discord_webhooks)
 TEAMS = Context((b"webhook.office.com",), _teams_webhooks)
 AZURE = Context((b"Q~",), _azure_secrets)
-CURL = Context((b"curl",), _curl_users)
 
-# What must be in a text first; as few searches as will do.
-_RARE_BYTES = ((b"@", (URL,)), (b"~", (AZURE,)), (b"-", (KEY_BLOCK, CURL)))
 _HOOKS = (SLACK, DISCORD, TEAMS)
 
 
 def contexts_in(data: bytes) -> list[Context]:
     """Return the kinds that a text's UTF-8 bytes, which may be JSON, hold a secret of."""
     small = data.lower()
-    likely = [context for byte, some in _RARE_BYTES if byte in data for context in some]
-    likely += _HOOKS if b"hook" in small else ()
-    found = [context for context in likely if any(gate in data for gate in context.gates)]
-    found += (BEARER,) if b"bearer" in small else ()
-    found += (BASIC,) if b"basic" in small else ()
-    return [context for context in found if next(context.find(data), None)]
+    found: list[Context] = []
+    if b"@" in data and (b"://" in data or b":\\/\\/" in data):  # one byte is found at once
+        found.append(URL)
+    if b"~" in data and b"Q~" in data:
+        found.append(AZURE)
+    if b"-" in data and b"PRIVATE KEY" in data:
+        found.append(KEY_BLOCK)
+    if b"hook" in small:
+        found += (one for one in _HOOKS if one.gates[0] in data)
+    if b"bearer" in small:
+        found.append(BEARER)
+    if b"basic" in small:
+        found.append(BASIC)
+    return [one for one in found if next(one.find(data), None)] if found else found

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from enum import IntEnum
+from functools import lru_cache
 from itertools import pairwise
 
 from sidecar.cassette.lazy_patterns import compiled
@@ -22,9 +23,12 @@ class NameKind(IntEnum):
     """What a name says of its value."""
 
     NONE = 0
-    TEXT = 1  # a string is a secret; a number would be a count or an id
-    ANY = 2  # a number is a secret, too: passwords and passcodes
-    DEEP = 3  # strings are secrets, those directly within an object, too: cookies
+    PARENT = 1  # an object has a `key` that is a secret if it looks so: `api`, `openai`
+    WEAK = 2  # a string is a secret if it looks so: `auth`, `tokens`
+    CODE = 3  # a few digits are a secret, be they a string or a number: `pin`, `otp`
+    TEXT = 4  # a string is a secret; a number would be a count or an id
+    ANY = 5  # a number is a secret, too: passwords and passcodes
+    DEEP = 6  # strings are secrets, those directly within an object, too: cookies
 
 
 _WORD = r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+"
@@ -58,6 +62,23 @@ _LAST = {
     "seedphrase": NameKind.TEXT,
     "secretstring": NameKind.TEXT,
     "secretvalue": NameKind.TEXT,
+    "passwort": NameKind.ANY,
+    "kennwort": NameKind.ANY,
+    "contrasena": NameKind.ANY,
+    "wachtwoord": NameKind.ANY,
+    "senha": NameKind.ANY,
+    "auth": NameKind.WEAK,
+    "jsessionid": NameKind.TEXT,
+    "phpsessid": NameKind.TEXT,
+    "pin": NameKind.CODE,
+    "pins": NameKind.CODE,
+    "otp": NameKind.CODE,
+    "cvv": NameKind.CODE,
+    "cvc": NameKind.CODE,
+    "api": NameKind.PARENT,
+    "openai": NameKind.PARENT,
+    "anthropic": NameKind.PARENT,
+    "stripe": NameKind.PARENT,
 }
 # Written without a break: `apikey`, `DBPASSWORD`, `clientsecret`.
 _GLUED = (
@@ -76,6 +97,14 @@ _LAST_TWO = {
     ("secret", "string"): NameKind.TEXT,
     ("secret", "value"): NameKind.TEXT,
     ("key", "pem"): NameKind.TEXT,
+    ("key", "base"): NameKind.TEXT,  # Rails: `secret_key_base`
+    ("client", "assertion"): NameKind.TEXT,
+    ("code", "verifier"): NameKind.TEXT,
+    ("pin", "code"): NameKind.CODE,
+    ("otp", "code"): NameKind.CODE,
+    ("mfa", "code"): NameKind.CODE,
+    ("verification", "code"): NameKind.CODE,
+    ("security", "code"): NameKind.CODE,
     ("password", "confirm"): NameKind.ANY,
     ("password", "confirmation"): NameKind.ANY,
 }
@@ -115,7 +144,18 @@ _QUERY = words_of("sig signature xamzsignature xgoogsignature")
 FOLDERS = frozenset(("pwd", "oldpwd"))
 """Folded names that a shell gives its working folder; a path of theirs is no password."""
 
+CREDENTIALS = frozenset(("credential", "credentials", "creds"))
+"""Folded names of objects whose members are secrets if they look so."""
+NUMBER_TOKENS = frozenset((
+    "token", "accesstoken", "authtoken", "apitoken", "refreshtoken", "sessiontoken", "bearertoken",
+    "securitytoken", "logintoken", "usertoken",
+))  # fmt: skip
+"""Folded names of which a number may be a secret, too; `max_tokens` and the like count."""
+MIN_TOKEN_NUMBER = 100_000
+"""A smaller number is a place in a text or a vocabulary."""
 
+
+@lru_cache(maxsize=4096)  # a text of a thousand records has few names
 def name_kind(name: str) -> NameKind:
     """Tell whether a name says that its value is a secret, and of which kind."""
     # What follows other signs is the name: `key` of `(api)key`; a few may be behind it.
@@ -130,14 +170,28 @@ def name_kind(name: str) -> NameKind:
         return NameKind.NONE
     before, last = parts[-2] if len(parts) > 1 else "", parts[-1]
     kind = _LAST_TWO.get((before, last)) or _LAST.get(last) or _qualified(before, last)
-    asks = kind is not NameKind.TEXT and parts[0] in _QUESTIONS
+    asks = kind is not NameKind.TEXT and not _QUESTIONS.isdisjoint((parts[0], before))
     return NameKind.NONE if asks else kind
+
+
+def typed_kind(element: str) -> NameKind:
+    """Tell whether what is typed into a field of a page is a secret, by the field's label."""
+    found = compiled(_FIELD, re.IGNORECASE).search(element)
+    if not found:
+        return NameKind.NONE
+    return NameKind.CODE if found[1].lower() in _CODE_FIELDS else NameKind.ANY
+
+
+_FIELD = r"\b(password|passphrase|passcode|passwort|kennwort|pin|otp|cvv|cvc)\b"
+_CODE_FIELDS = frozenset(("pin", "otp", "cvv", "cvc"))
 
 
 def _qualified(before: str, last: str) -> NameKind:
     if last.endswith("token"):
         harmless = (last.removesuffix("token") or before) in _HARMLESS_TOKENS
         return NameKind.NONE if harmless else NameKind.TEXT
+    if last == "tokens":
+        return NameKind.NONE if before in _HARMLESS_TOKENS else NameKind.WEAK
     if last.endswith(_GLUED):
         return NameKind.TEXT if last.endswith("key") else NameKind.ANY
     known = (last in ("key", "keys") and before in SECRET_KEYS) or (

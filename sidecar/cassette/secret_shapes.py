@@ -32,6 +32,9 @@ _W = rb"[A-Za-z0-9_-]"
 _A = rb"[A-Za-z0-9]"
 # Not words and numbers only: `sk-proj-kickoff-2026-notes`.
 _NO_SLUG = rb"(?!(?:[a-z]+|[0-9]+)(?:[_-](?:[a-z]+|[0-9]+))+(?![A-Za-z0-9_-]))"
+_MIXED = rb"(?=[\w-]{0,99}[0-9])(?=[\w-]{0,99}[A-Z])(?=[\w-]{0,99}[a-z])"
+_NO_BASE64 = rb"(?<![+/=]EAA)(?<![+/=]EAAA)"  # the middle of other content
+_UUID = rb"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 _GITLAB = (
     b"glpat-", b"gldt-", b"glrt-", b"glrtr-", b"glptt-", b"glcbt-", b"glft-", b"glsoat-",
     b"glimt-", b"glagent-", b"gloas-", b"glffct-",
@@ -65,6 +68,7 @@ TOKENS = (
     Shape("Twilio key", (b"SK",), rb"[0-9a-f]{32}(?![A-Za-z0-9])"),
     Shape("DigitalOcean", (b"dop_v1_", b"doo_v1_", b"dor_v1_"), rb"[0-9a-f]{40,}"),
     Shape("Shopify", (b"shpat_", b"shpca_", b"shppa_", b"shpss_"), rb"[0-9a-fA-F]{32}"),
+    Shape("Mailgun", (b"key-",), rb"[0-9a-f]{32}(?![A-Za-z0-9-])"),
     Shape("Databricks", (b"dapi",), rb"[0-9a-f]{32}(?:-[0-9])?(?![A-Za-z0-9])"),
     Shape("Vault", (b"hvs.", b"hvb.", b"hvr."), _W + rb"{20,}"),
     Shape("Docker Hub", (b"dckr_pat_", b"dckr_oat_"), _W + rb"{20,}"),
@@ -86,6 +90,22 @@ TOKENS = (
     Shape("RubyGems", (b"rubygems_",), rb"[0-9a-f]{48}"),
     Shape("Supabase", (b"sbp_", b"sb_secret_"), _W + rb"{30,}"),
     Shape("Square", (b"sq0atp-", b"sq0csp-"), _W + rb"{22,}"),
+    Shape("Square, access", (b"EAAA",), _NO_BASE64 + _MIXED + _W + rb"{60}(?![\w+/=-])"),
+    Shape("Facebook", (b"EAA",), _NO_BASE64 + _MIXED + _A + rb"{90,400}(?![\w+/=-])"),
+    Shape("Fly.io", (b"fm2_",), rb"(?:[A-Za-z0-9+_=,-]|\\*/){40,4096}"),
+    Shape("Fly.io, older", (b"fo1_",), _W + rb"{40,}"),
+    Shape("CircleCI", (b"CCIPAT_", b"CCIPRJ_"), rb"[A-Za-z0-9]{16,32}_[0-9a-f]{40}"),
+    Shape("PlanetScale", (b"pscale_pw_", b"pscale_tkn_", b"pscale_oauth_"), _W + rb"{32,}"),
+    Shape("Heroku", (b"HRKU-",), _W + rb"{36,}"),
+    Shape("Contentful", (b"CFPAT-",), _W + rb"{40,}"),
+    Shape("Shippo", (b"shippo_live_", b"shippo_test_"), rb"[0-9a-f]{40}"),
+    Shape("NVIDIA", (b"nvapi-",), _W + rb"{60,}"),
+    Shape("1Password service", (b"ops_eyJ",), rb"(?:[A-Za-z0-9+_-]|\\*/){80,8192}=*"),
+    Shape("1Password", (b"A3-",), rb"[A-Z0-9]{6}(?:-[A-Z0-9]{5,11}){4,5}(?![\w-])"),
+    Shape("Mapbox", (b"sk.eyJ",), _W + rb"{20,}\." + _W + rb"{20,}"),
+    Shape("Firecrawl", (b"fc-",), rb"[0-9a-f]{32}(?![\w-])"),
+    Shape("Brave", (b"BSA",), _NO_SLUG + _MIXED + _W + rb"{28}(?![\w-])"),
+    Shape("Plaid", (b"access-production-", b"access-sandbox-", b"access-development-"), _UUID),
     Shape("Doppler", (b"dp.pt.", b"dp.st.", b"dp.sa."), rb"[A-Za-z0-9._-]{40,}"),
     Shape("Airtable", (b"pat",), _A + rb"{14}\.[0-9a-f]{64}"),
     Shape("age", (b"AGE-SECRET-KEY-1",), rb"[A-Z0-9]{50,}"),
@@ -96,9 +116,11 @@ TOKENS = (
 
 # A token is looked for where a run of at least 20 of these begins.
 _RUN_CHARS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-"
+_LONG_RUN = rb"(?<![A-Za-z0-9_.-])[A-Za-z0-9_.-]{20}"
+_SHORT_BYTES = 128  # of a shorter text, a search is quicker
 _TO_BITS = bytes(b"01"[byte in _RUN_CHARS] for byte in range(256))
-# The first run of this may be shorter: `+` and `/` may come early in it.
-_BROKEN = b"whsec_"
+# The first run of these may be shorter: `+` and `/` may come early in it.
+_BROKEN = (b"whsec_", b"fm2_")
 
 # What may be written before a token without a space, and be part of its run: an escaped
 # line end, a percent-encoded sign, a colour of a terminal; and Markdown's underscores.
@@ -127,7 +149,9 @@ def tokens_in(data: bytes) -> list[Span]:
 
     The text may be JSON: a token may be behind an escaped line end there.
     """
-    places = (*_places(data, _BROKEN), *_likely(data))
+    places = [*_likely(data)]
+    for mark in _BROKEN:
+        places += _places(data, mark)
     return [token for at in sorted(set(places)) if (token := _token(data, at))]
 
 
@@ -162,6 +186,9 @@ def _long_runs(data: bytes) -> Iterator[int]:
     shift lays each byte over its neighbour. That is ten operations, whatever the text is; a
     search for the runs, or for each mark, takes several times as long on 5 MB.
     """
+    if len(data) < _SHORT_BYTES:
+        yield from (found.start() for found in compiled(_LONG_RUN).finditer(data))
+        return
     ones = _bits(data, _TO_BITS)
     twos = ones & ones << 1  # bits where two bytes of a run begin; and so on
     fours = twos & twos << 2

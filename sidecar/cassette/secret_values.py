@@ -7,11 +7,12 @@ In running text a value must also look like one; in a structure the name is enou
 from __future__ import annotations
 
 import re
+from binascii import Error, a2b_base64
 from enum import IntEnum
 
 from sidecar.cassette.lazy_patterns import compiled
 from sidecar.cassette.placeholders import PATTERN
-from sidecar.cassette.secret_names import NameKind, folded, name_kind, words_of
+from sidecar.cassette.secret_names import CREDENTIALS, NameKind, folded, name_kind, words_of
 
 
 class Evidence(IntEnum):
@@ -39,6 +40,7 @@ _NOTHING = words_of(
     "none null nil undefined true false yes no on off required optional pass passed fail failed "
     "ok error skipped"
 )
+_MODES = words_of("include omit same-origin allow deny none default anonymous required")
 _WORDS = words_of(
     "str string text bytes int integer number bool boolean any hidden masked redacted removed "
     "secret empty default enabled disabled invalid missing expired valid unknown unset string[] "
@@ -55,7 +57,13 @@ _PATH = (
 _SLUG = r"[A-Za-z]?[a-z]*(?:[-_./][a-z]+)*(?:[-_.]?v?[0-9]{1,4})?\Z"
 _DATE = r"[0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]{1,2}[:/.][0-9]{1,2}"
 _SPECIAL = r"[!@#$%^*+=~?]"
-_SIGNATURE = r"(?=[^0-9]*[0-9])(?=[^A-Za-z]*[A-Za-z])[A-Za-z0-9_%+/=-]{16,}\Z"
+_CODE_DIGITS = r"[0-9]{4,10}\Z"
+_CARD_DIGITS = r"[0-9]{3,4}\Z"  # a verification value of a payment card
+_PLAIN_WORD = r"[A-Za-z][a-z]{4,14}\Z"
+_SIGNATURE = r"(?=[^0-9]*[0-9])(?=[^A-Za-z]*[A-Za-z])[A-Za-z0-9_%+/=-]{12,}\Z"
+_BASE64 = r"[A-Za-z0-9+/]{8,1024}={0,2}\Z"
+_PUBLIC = r"(?:id|name|user|login|email|mail|uri|url|type|at|expires?|expiry|date|time|region)\Z"
+_PLAIN_NAME = r"(?:x-[a-z-]{1,40}|(?:[a-z ]{0,40}[ _-])?pass)\Z"
 _STAND_IN = r"(?:your|insert|enter|replace|change)[-_ ]"
 _NAME = r"[A-Za-z_][A-Za-z_.-]*\Z"
 _BETWEEN = " ,:;{}[]"  # what is between the members of a structure
@@ -63,6 +71,7 @@ _TRAILING = ".,;:!?)]}>"
 
 __SCHEME_AND_VALUE = 2  # words
 _MIN_CHARS = 3
+_MIN_COOKIE_CHARS = 12
 _MAX_WORD_CHARS = 1000  # no word, slug or path of code is longer
 _MIN_PROSE_CHARS = 6
 _MIN_MIXED_CHARS = 20  # letters only, but long and of both cases
@@ -107,18 +116,92 @@ def is_secret(value: str, name: str, kind: NameKind, evidence: Evidence) -> bool
         kind: What the name says of it.
         evidence: How it stands behind the name.
     """
-    if is_reference(value) or is_masked(value):
+    if is_reference(value) or is_masked(value) or kind is NameKind.PARENT:
         return False
+    if kind is NameKind.WEAK:
+        evidence = Evidence.WEAK
+    if kind is NameKind.CODE:
+        return evidence is not Evidence.PROSE and is_code(value, name)
     if evidence is Evidence.MEMBER:
-        return True
+        return not _is_label(value, name) and not _is_switch(value, name)
     if compiled(_PATH).match(value) or _is_name(value, name) or not value.strip(_BETWEEN):
         return False
-    return evidence is Evidence.SURE or _looks_secret(value, kind, evidence)
+    is_plain = kind is NameKind.TEXT and _is_named_plainly(value, name)
+    return is_plain or evidence is Evidence.SURE or _looks_secret(value, kind, evidence)
+
+
+def is_code(value: str, name: str) -> bool:
+    """Tell whether a value is a PIN, a one-time code or the like: a few digits."""
+    is_card = folded(name).endswith(("cvv", "cvc"))
+    return compiled(_CARD_DIGITS if is_card else _CODE_DIGITS).match(value) is not None
+
+
+def _is_label(value: str, name: str) -> bool:
+    """Tell whether a member's value is a word of a text, as in translations and parsers' output.
+
+    `"password": "Passwort"`; `"token": "identifier"`: tokens are made by machines, and are
+    no words.
+    """
+    if not value.isalpha():
+        return False
+    is_word = compiled(_PLAIN_WORD).match(value) and folded(name).endswith("token")
+    return bool(is_word) or name_kind(value) >= NameKind.TEXT
+
+
+def _is_named_plainly(value: str, name: str) -> bool:
+    """Tell of `pass: hunter2` and `X-Token: hunter2` whether the value is no word or count."""
+    is_plain = compiled(_PLAIN_NAME, re.IGNORECASE).match(name) and value.isalnum()
+    return bool(is_plain) and not value.isdigit() and looks_random(value, NameKind.ANY)
+
+
+def _is_switch(value: str, name: str) -> bool:
+    """Tell whether a value says what is done with credentials, or is no cookie.
+
+    `"credentials": "include"`, as of `fetch`; a cookie has a name, or is random.
+    """
+    word = value.lower()
+    if folded(name) in CREDENTIALS:
+        return word in _MODES
+    is_cookie = folded(name) in ("cookie", "cookies")
+    return is_cookie and value.isalpha() and len(value) < _MIN_COOKIE_CHARS
+
+
+def is_credential(name: str, value: str) -> bool:
+    """Tell whether a member of an object of credentials is a secret, by its looks."""
+    return (
+        compiled(_SIGNATURE).match(value) is not None
+        and not compiled(_SLUG).match(value)
+        and not compiled(_PUBLIC, re.IGNORECASE).search(name)
+        and not is_masked(value)
+    )
+
+
+def is_user_and_password(encoded: bytes) -> bool:
+    """Tell whether base64 is that of `user:password`, as of `Basic` credentials."""
+    body = encoded.rstrip(b"=")
+    try:
+        decoded = a2b_base64(body + b"=" * (-len(body) % 4))
+    except Error:
+        return False
+    user, colon, password = decoded.partition(b":")
+    return bool(colon and (user or password)) and decoded == decoded.translate(None, _CONTROLS)
+
+
+_CONTROLS = bytes(range(0x20)) + b"\x7f"
+
+
+def _is_login(value: str) -> bool:
+    """Tell whether a value is the `auth` of a registry: readable `user:password` in base64."""
+    if not compiled(_BASE64).match(value) or not is_user_and_password(value.encode()):
+        return False
+    body = value.rstrip("=")
+    return a2b_base64(body + "=" * (-len(body) % 4)).isascii()
 
 
 def _looks_secret(value: str, kind: NameKind, evidence: Evidence) -> bool:
     if evidence is Evidence.WEAK:
-        return compiled(_SIGNATURE).match(value) is not None and not compiled(_SLUG).match(value)
+        is_random = compiled(_SIGNATURE).match(value) and not compiled(_SLUG).match(value)
+        return bool(is_random) or _is_login(value)
     if len(value) < _MIN_CHARS or value.lower() in _WORDS:
         return False
     quoted = evidence is Evidence.QUOTED
@@ -151,6 +234,51 @@ def _is_bare_secret(value: str, kind: NameKind, evidence: Evidence) -> bool:
     if value.isdigit():
         return kind is NameKind.ANY or len(value) > _MIN_DIGITS
     return kind is NameKind.ANY or looks_random(value, kind)
+
+
+MIN_TELLING_CHARS = 8
+MAX_TELLING_CHARS = 4096
+
+
+def is_telling(value: str) -> bool:
+    """Tell whether a secret's value can be told from other words wherever it stands.
+
+    It is long enough, and letters with digits or signs: neither a word, a number, a slug, a
+    date nor a path, which would be masked where they are no secret.
+    """
+    return (
+        MIN_TELLING_CHARS <= len(value) <= MAX_TELLING_CHARS
+        and looks_random(value, NameKind.ANY)
+        and not value.isdigit()
+        and any(map(str.isalpha, value))
+    )
+
+
+def is_token_like(value: str) -> bool:
+    """Tell whether a value that someone wrote into a config is a secret, by its looks alone.
+
+    Words, numbers, switches, paths, URLs, versions, UUIDs and hexadecimal ids are none.
+    """
+    if not compiled(_TOKEN_LIKE).match(value) or compiled(_HEXADECIMAL).match(value):
+        return False
+    pieces = compiled(_SEPARATED).split(value)
+    return looks_random(value, NameKind.ANY) and any(map(_is_token_piece, pieces))
+
+
+def _is_token_piece(piece: str) -> bool:
+    digits = sum(map(str.isdigit, piece))
+    return (
+        len(piece) >= _MIN_PIECE_CHARS
+        and 1 < digits < len(piece) - 1
+        and not compiled(_WORDS_AND_NUMBER).match(piece)
+    )
+
+
+_TOKEN_LIKE = r"(?=[^A-Za-z]*[A-Za-z])[A-Za-z0-9_+/=.~-]{12,4096}\Z"
+_HEXADECIMAL = r"[0-9a-fA-F-]+\Z"
+_SEPARATED = r"[-_./=+~]"
+_WORDS_AND_NUMBER = r"(?:[A-Z]?[a-z]+|[A-Z]+)[0-9]{0,6}\Z|(?:[A-Z][a-z]+)+[0-9]{0,6}\Z"
+_MIN_PIECE_CHARS = 10
 
 
 def looks_random(value: str, kind: NameKind = NameKind.TEXT) -> bool:

@@ -50,6 +50,11 @@ class BaselineOptions(NamedTuple):
     spec: str | None
     options: RegressionOptions
 
+    @property
+    def file(self) -> str | None:
+        """The summary's file, where it is one: a name that the user knows it by."""
+        return self.spec if self.spec is not None and _is_file(self.spec) else None
+
 
 def baseline_options(command: _F) -> _F:
     """Give a verb the options of a baseline; its function gets them as one value, `compared`."""
@@ -113,7 +118,7 @@ def evidence_of(spec: str, where: Places) -> Evidence:
         SuiteError: If the file is no summary.
         UsageError: If there is neither such a file nor such a run.
     """
-    if spec.endswith(_SUFFIX) or os.path.isfile(spec):
+    if _is_file(spec):
         summary = suites.load_summary(spec)
         return Evidence(_id_of(summary), summary)
     try:
@@ -128,6 +133,10 @@ def evidence_of(spec: str, where: Places) -> Evidence:
         run_id = _last(journal) if spec == LAST else find_run(journal, spec)
         line = runs.one_run(journal, run_id)
         return Evidence(run_id, runs.summary_of(journal, run_id), line.state == "ended")
+
+
+def _is_file(spec: str) -> bool:
+    return spec.endswith(_SUFFIX) or os.path.isfile(spec)
 
 
 def _last(journal: Journal) -> str:

@@ -1,10 +1,16 @@
-"""`mcp-sidecar cassette`: shows, validates and saves cassettes."""
+"""`mcp-sidecar cassette`: shows, validates, saves and redacts cassettes."""
 
 from __future__ import annotations
+
+import json
+import os
 
 import click
 
 from sidecar.cassette.interaction import Cassette
+from sidecar.cassette.multi_round import rounds_by_call
+from sidecar.cassette.redacting import Redacted, redacted
+from sidecar.cassette.redaction import Redactor, secret_environment
 from sidecar.cli.options import (
     Places,
     places,
@@ -21,13 +27,16 @@ from sidecar.report.tables import table
 from sidecar.report.text import counted, escaped
 from sidecar.store import cassettes, runs
 from sidecar.store.journal import Journal
+from sidecar.store.masking import value_of
+from sidecar.store.settings import FILE, Rules, load_settings
 
 _FAILED = 1
+_SALT_BYTES = 16
 
 
 @click.group("cassette")
 def command() -> None:
-    """Show, validate and save cassettes.
+    """Show, validate, save and redact cassettes.
 
     C is a name, which means cassettes/NAME.jsonl in the project, or a path that ends in
     .jsonl. A cassette that was recorded and not saved yet is saved first.
@@ -87,6 +96,87 @@ def save(
     say(f"run {run_id} is saved as {short_path(path)}")
 
 
+@command.command("redact")
+@click.argument("cassette", metavar="C")
+@click.option(
+    "--value-from-env", multiple=True, metavar="NAME", help="Mask the value of this variable."
+)
+@click.option("--key", multiple=True, metavar="NAME", help="Mask the values of this name.")
+@click.option(
+    "--pattern", multiple=True, metavar="RE", help="Mask what this matches, or its first group."
+)
+@places_options
+def redact(  # noqa: PLR0913  # one parameter an option
+    *,
+    cassette: str,
+    value_from_env: tuple[str, ...],
+    key: tuple[str, ...],
+    pattern: tuple[str, ...],
+    project: str | None,
+    home: str | None,
+) -> None:
+    """Mask secrets in a cassette that is there, by the rules of now and by those given.
+
+    The file is written whole or not at all; one in which nothing is to be masked stays as it
+    is. Each option may be given again.
+    """
+    where = places(project, home)
+    path = saved_cassette(where, cassette)
+    given = Rules(key, pattern, value_from_env)
+    found = redacted(_whole(path), _by_rule(given, load_settings(where.project).redaction))
+    if any(found.masked.values()):
+        values = [value_of(name, os.environ) for name in value_from_env]
+        cassettes.save(path, found.cassette, Redactor(b"", known_values=values))
+    _tell_masked(path, found, given)
+
+
+def _whole(path: str) -> Cassette:
+    return cassettes.in_place(path) or cassettes.load(path).cassette
+
+
+def _by_rule(given: Rules, settings: Rules) -> dict[str, Redactor]:
+    """Make a redactor of each rule, so that it can be told what each has masked."""
+    salt = os.urandom(_SALT_BYTES)
+    named = (os.environ[name] for name in settings.environment if os.environ.get(name))
+    known = (*secret_environment(os.environ), *named)
+    rules = {
+        "what is known to be a secret": Redactor(salt, known_values=known),
+        "the settings": Redactor(salt, key_names=settings.keys, patterns=settings.patterns),
+    }
+    for name in given.environment:
+        value = value_of(name, os.environ)
+        rules[f"--value-from-env {name}"] = Redactor(salt, known_values=[value])
+    rules |= {f"--key {name}": Redactor(salt, key_names=[name]) for name in given.keys}
+    rules |= {f"--pattern {one}": Redactor(salt, patterns=[one]) for one in given.patterns}
+    return rules
+
+
+def _tell_masked(path: str, found: Redacted, given: Rules) -> None:
+    total = sum(found.masked.values())
+    kept = "" if total else ", and the file is as it was"
+    click.echo(f"{escaped(short_path(path))}: masked {counted(total, 'value')}{kept}")
+    for name, count in found.masked.items():
+        if count or name.startswith("--"):
+            click.echo(f"  {count} by {escaped(name)}")
+    asked = any(count for name, count in found.in_requests.items() if name.startswith("--"))
+    if asked:
+        click.echo(
+            "note: arguments of calls are among them; a replay still finds those calls, but "
+            f"to mask what it keeps of its own, and all that is recorded, write this into {FILE}"
+        )
+        for line in _as_settings(given):
+            click.echo(f"  {escaped(line)}")
+
+
+def _as_settings(rules: Rules) -> list[str]:
+    lines = [
+        f"{name} = [{', '.join(json.dumps(value) for value in values)}]"
+        for name, values in zip(Rules._fields, rules, strict=True)
+        if values
+    ]
+    return ["[redaction]", *lines]
+
+
 def _place_of(journal: Journal, run_id: str) -> str:
     place = runs.one_run(journal, run_id).cassette
     if place is None:
@@ -105,8 +195,8 @@ def _loaded(spec: str, where: Places) -> tuple[str, Cassette]:
 
 
 def _summary(cassette: Cassette) -> str:
-    calls = [item for item in cassette.interactions if item.is_tool_call]
-    errors = sum(1 for item in calls if item.is_error)
+    calls = rounds_by_call(cassette.interactions)
+    errors = sum(1 for *_, last in calls if cassette.interactions[last].is_error)
     parts = [
         "complete" if cassette.complete else "not complete",
         f"run {escaped(cassette.run)}" if cassette.run else "of no run",

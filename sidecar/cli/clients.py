@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping, Sequence
 
 import click
 
@@ -30,11 +31,7 @@ def command(*, as_json: bool, project: str | None) -> None:
     if not os.path.isdir(folder):
         raise UsageError("the project folder is no folder", place=folder, hint="check --project")
     found = list(find(Machine.here(folder)))
-    instead = overriding(found, os.path.realpath(folder))
-    seen = {
-        one.path: [_seen(one, server, instead.get((one.path, server))) for server in one.servers]
-        for one in found
-    }
+    seen = _seen(found, overriding(found, os.path.realpath(folder)))
     if as_json:
         click.echo(json.dumps([report.as_json(one, seen[one.path]) for one in found], indent=2))
         return
@@ -49,17 +46,29 @@ def command(*, as_json: bool, project: str | None) -> None:
     _warn(rows)
 
 
-def _seen(found: Found, server: Server, instead: str | None) -> Seen:
-    last = _last(server.target.home, server.name) if server.target else None
-    return Seen(found, server, last, instead)
+def _seen(
+    found: Sequence[Found], instead: Mapping[tuple[str, Server], str]
+) -> dict[str, list[Seen]]:
+    """What is known of each config's servers."""
+    servers = [server for one in found for server in one.servers]
+    homes = dict.fromkeys(server.target.home for server in servers if server.target)
+    last = {home: _last(home) for home in homes}  # many servers have one journal
+
+    def seen(one: Found, server: Server) -> Seen:
+        target, known = server.target, None
+        if target is not None:
+            known = last[target.home].get((server.name, target.entry))
+        return Seen(one, server, known, instead.get((one.path, server)))
+
+    return {one.path: [seen(one, server) for server in one.servers] for one in found}
 
 
-def _last(home: str, name: str) -> str | None:
+def _last(home: str) -> dict[tuple[str, str], str]:
     try:
-        return last_connected(home, name)
+        return last_connected(home)
     except SidecarError as error:
         say(str(error))
-        return None
+        return {}
 
 
 def _warn(rows: list[Seen]) -> None:

@@ -80,8 +80,20 @@ def planned(
     return [make(document, choice.names(document)) for document in documents]
 
 
-def write(change: Change, choice: Choice, make: Callable[[Document, set[str]], Change]) -> Change:
+def write(
+    change: Change,
+    choice: Choice,
+    make: Callable[[Document, set[str]], Change],
+    *,
+    keep: Callable[[Change], None] | None = None,
+) -> Change:
     """Write a change; it is made anew if someone else changed the file meanwhile.
+
+    Args:
+        change: What was planned.
+        choice: Which servers are meant.
+        make: Makes it anew.
+        keep: Called with each change before it is tried, to keep what it replaces.
 
     Returns:
         The change that was written.
@@ -92,9 +104,11 @@ def write(change: Change, choice: Choice, make: Callable[[Document, set[str]], C
     path, made = change.before.path, [change]
 
     def changed(data: bytes) -> bytes:
-        if data != change.before.data:
+        if data != made[-1].before.data:
             document = read_servers(path, data, client=choice.client)
             made.append(make(document, choice.names(document)))
+        if keep is not None:
+            keep(made[-1])
         return made[-1].data
 
     change_file(path, changed)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import tempfile
-import time
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
+from sidecar.agents.attempt import private_folder, proxies_left
 from sidecar.agents.command import (
+    SIGNALLED,
     AgentOrder,
     AgentResult,
     Stop,
@@ -18,23 +17,22 @@ from sidecar.agents.command import (
     words_of,
     write_files,
 )
-from sidecar.agents.config import AgentConfig, ProxyArguments, wrapped
+from sidecar.agents.config import AgentConfig, ProxyArguments, ServerEntry, wrapped
+from sidecar.agents.slips import refuse_slips
+from sidecar.cassette.config_secrets import command_secrets, config_secrets
 from sidecar.cassette.redaction import Redactor, secret_environment
+from sidecar.cassette.texts import texts_of
 from sidecar.cli.options import Places, say
 from sidecar.errors import ConfigError, SidecarError, UsageError
-from sidecar.proxy.live import START_FAILED
+from sidecar.proxy.addresses import secrets_of
+from sidecar.proxy.link import START_FAILED
 from sidecar.report.text import counted
-from sidecar.store import ids, runs
-from sidecar.store.clock import SYSTEM_CLOCK
+from sidecar.store import recorded, runs
 from sidecar.store.journal import Journal
-from sidecar.store.salt import masking_salt
+from sidecar.store.looked_over_rows import forget, look_over
+from sidecar.store.masking import masks_for
+from sidecar.store.settings import Rules
 from sidecar.wire.json_text import dump
-
-SETTLE_SECONDS = 10.0
-"""How long proxies may take to end once their agent has."""
-
-_POLL_SECONDS = 0.02
-_SIGNALLED = 128  # added to the signal's number, as shells do
 
 
 class Plan(NamedTuple):
@@ -51,11 +49,6 @@ class Plan(NamedTuple):
     config: AgentConfig
     arguments: ProxyArguments
     input: str | None = None
-
-
-def new_run() -> str:
-    """Make the id of a run that begins now."""
-    return ids.new_run_id(SYSTEM_CLOCK.now(), os.urandom(ids.RANDOMNESS_BYTES))
 
 
 def read_input(text: str | None) -> str | None:
@@ -75,23 +68,30 @@ def read_input(text: str | None) -> str | None:
     raise UsageError(problem, place=text[1:], hint="give a text file as --input @FILE")
 
 
-def masks_of(config: AgentConfig, where: Places, *, more: Iterable[str] = ()) -> Redactor:
+def masks_of(
+    config: AgentConfig, where: Places, rules: Rules, *, more: Iterable[str] = ()
+) -> Redactor:
     """Make what masks a run's secrets, as they are in the environment and in its config.
 
     Args:
         config: The servers; the proxies know these secrets, since the agent gives them to
             the servers.
         where: The home whose key masks.
+        rules: What else is masked.
         more: Further values to mask.
 
     Raises:
         JournalError: If the key can be neither read nor made.
     """
-    known = dict(os.environ)
+    values = list(more)
     for server in config.servers:
-        known.update(server.env)
-    values = (*secret_environment(known), *more)
-    return Redactor(masking_salt(where.home), known_values=values)
+        values += (*secret_environment(server.env), *config_secrets(server.env).values())
+        values += command_secrets([server.command, *server.args])
+        values += secrets_of(server.headers.items())
+    masks = masks_for(where.home, os.environ, rules, values)
+    for server in config.servers:  # what is a secret there is one everywhere (X08)
+        masks.json_text(dump([server.command, *server.args]))
+    return masks
 
 
 def execute(plan: Plan, journal: Journal, where: Places, stop: Stop) -> AgentResult:
@@ -109,8 +109,9 @@ def execute(plan: Plan, journal: Journal, where: Places, stop: Stop) -> AgentRes
         SidecarError: If the agent could not be started.
     """
     run = plan.arguments.run
-    masks = masks_of(plan.config, where)
+    masks = masks_of(plan.config, where, plan.arguments.redaction)
     words = words_of(plan.command)
+    refuse_slips(words, [Path.cwd()])
     journal.start_run(
         run,
         mode=plan.arguments.mode,
@@ -120,64 +121,71 @@ def execute(plan: Plan, journal: Journal, where: Places, stop: Stop) -> AgentRes
         input=None if plan.input is None else masks.json_text(dump(plan.input)),
     )
     try:
-        with _private_folder() as folder:
+        with private_folder() as folder:  # a config may hold secrets
             files = write_files(folder, wrapped(plan.config, plan.arguments), input_text=plan.input)
             order = AgentOrder(words, files, run, Path.cwd(), input=plan.input, attached=True)
             result = run_agent(order, stop=stop)
-            _settle(journal, run, stop)
+            left = proxies_left(journal, run, stop)
     except SidecarError:
         journal.finish_run(run, state="failed")
         raise
+    if left:
+        say(f"{counted(left, 'server')} of the run did not end; the run is incomplete")
+    look = _second_look(masks, journal, run)
+    given = None if plan.input is None else masks.json_text(dump(plan.input))
+    shown = None if given is None else look(given)
     journal.finish_run(
         run,
-        state=_state_of(result),
+        state=result.state,
         exit_code=result.exit_code,
-        output=masks.json_text(dump(result.output)),
+        output=look(masks.json_text(dump(result.output))),
+        input=shown,
     )
+    look_over(journal, run, masks)
+    if shown != given:
+        forget(journal)
     return result
 
 
+def _second_look(masks: Redactor, journal: Journal, run: str) -> Callable[[str], str]:
+    """Return what masks what the run's proxies found to be secrets: they know more by now."""
+    rows = recorded.of_run(journal.connection, run)
+    texts = (text for row in rows for text in texts_of(row.interaction))
+    return masks.second_look(texts) or (lambda text: text)
+
+
 def exit_code_of(result: AgentResult) -> int:
-    """The agent's own exit code, but never 0 for one that the user stopped."""
-    if result.stopped is None:
-        return result.exit_code
-    return result.exit_code or _SIGNALLED + result.stopped
+    """The agent's own exit code; that of the signal where the user stopped it."""
+    return result.exit_code if result.stopped is None else stopped_code(result.stopped)
+
+
+def stopped_code(sign: int) -> int:
+    """The exit code of what a signal ended, as shells have it: 130 for Ctrl-C."""
+    return SIGNALLED + sign
+
+
+def tell_failure(result: AgentResult) -> None:
+    """Say why the agent did not do its work, if it did not."""
+    if result.stopped is not None:
+        say(f"the agent was {result.failure}")
+    elif result.failure is not None:
+        say(f"the agent failed: {result.failure}")
 
 
 def not_started(plan: Plan, journal: Journal) -> list[ConfigError]:
     """Say which servers of a run could not be started, and where their commands stand."""
     run = runs.one_run(journal, plan.arguments.run)
     failed = {one.server for one in run.sessions if one.exit_code == START_FAILED}
-    return [
-        ConfigError(
-            f"the server {server.name!r} could not be started",
-            place=server.place,
-            hint=f"check the command {server.command!r}",
-        )
-        for server in plan.config.servers
-        if server.name in failed and server.place
-    ]
+    servers = [one for one in plan.config.servers if one.name in failed and one.place]
+    return [_not_started(server) for server in servers]
 
 
-def _state_of(result: AgentResult) -> str:
-    if result.stopped is not None:
-        return "interrupted"
-    return "ended" if result.failure is None else "failed"
-
-
-@contextmanager
-def _private_folder() -> Iterator[Path]:
-    """Make a folder for this user alone: a config may hold secrets."""
-    # An agent may have left anything there, also what cannot be removed.
-    with tempfile.TemporaryDirectory(prefix="mcp-sidecar-", ignore_cleanup_errors=True) as folder:
-        yield Path(folder)
-
-
-def _settle(journal: Journal, run: str, stop: Stop) -> None:
-    """Wait until the run's proxies have ended, which they do once the agent has."""
-    until = time.monotonic() + SETTLE_SECONDS
-    while running := runs.open_sessions(journal, run):
-        if stop.is_urgent or time.monotonic() > until:
-            say(f"{counted(running, 'server')} of the run did not end; the run is incomplete")
-            return
-        time.sleep(_POLL_SECONDS)
+def _not_started(server: ServerEntry) -> ConfigError:
+    what, check = "started", f"the command {server.command!r}"
+    if server.url is not None:
+        what, check = "reached", "its `url` and its `headers`"
+    return ConfigError(
+        f"the server {server.name!r} could not be {what}",
+        place=server.place,
+        hint=f"check {check}",
+    )

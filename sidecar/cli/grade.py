@@ -9,7 +9,7 @@ import click
 from sidecar.cli.baselines import BaselineOptions, baseline_of, baseline_options
 from sidecar.cli.options import json_option, places, places_options, shown_width
 from sidecar.grading.differences import summary_differences
-from sidecar.grading.grade import Grade, GradeOptions, grade
+from sidecar.grading.grade import Grade, grade
 from sidecar.report.grades import Notes, graded, oddities
 from sidecar.report.text import escaped
 from sidecar.store import suites
@@ -50,9 +50,8 @@ def command(  # noqa: PLR0913  # one parameter an option
     """
     baseline = baseline_of(compared, places(project, home))
     said = None if claimed is None else suites.load_summary(claimed)
-    options = GradeOptions(baseline=baseline)
-    found = grade(suites.load_suite(suite), suites.load_events(events), options=options)
-    show_grade(found, as_json=as_json, summary=summary)
+    found = grade(suites.load_suite(suite), suites.load_events(events), baseline=baseline)
+    show_grade(found, as_json=as_json, summary=summary, baseline=compared.file)
     if said is not None and found.summary is not None:
         for difference in summary_differences(said, found.summary):
             click.echo(escaped(f"the claimed summary differs: {difference}"), err=True)
@@ -60,19 +59,32 @@ def command(  # noqa: PLR0913  # one parameter an option
 
 
 def show_grade(
-    found: Grade, *, as_json: bool, summary: str | None = None, notes: Notes | None = None
+    found: Grade,
+    *,
+    as_json: bool,
+    summary: str | None = None,
+    notes: Notes | None = None,
+    baseline: str | None = None,
 ) -> None:
     """Print a grade, and write its summary.
 
     With `as_json` the summary alone goes to standard output, and the words to standard
     error. What is odd about the log always goes there.
 
+    Args:
+        found: The grade.
+        as_json: Whether its summary is printed.
+        summary: The file that its summary is written to.
+        notes: What else is known of its trials.
+        baseline: The file that it was compared with, where that was none of the journal's runs.
+
     Raises:
         SuiteError: If the summary cannot be written.
     """
     click.echo(oddities(found), nl=False, err=True)
     width = shown_width() if not as_json else None
-    click.echo(graded(found, notes=notes, width=width), nl=False, err=as_json)
+    words = graded(found, notes=notes, baseline=baseline, width=width)
+    click.echo(words, nl=False, err=as_json)
     if found.summary is None:
         return
     if as_json:

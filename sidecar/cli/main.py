@@ -6,6 +6,8 @@ import sys
 
 from sidecar.errors import SidecarError
 
+_INTERRUPTED = 130
+
 
 def main() -> int:
     """Run the command line of this process; return its exit code.
@@ -25,3 +27,6 @@ def main() -> int:
     except SidecarError as error:
         sys.stderr.write(f"mcp-sidecar: {error}\n")
         return error.exit_code
+    except KeyboardInterrupt:
+        sys.stderr.write("mcp-sidecar: stopped by Ctrl-C\n")
+        return _INTERRUPTED

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import os
 import sys
 from collections.abc import Callable
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar, cast
 
 import click
 
@@ -15,6 +16,7 @@ from sidecar.proxy.tape import agent_id_of
 from sidecar.report.text import escaped
 from sidecar.store import folders
 from sidecar.store.journal import Journal
+from sidecar.store.settings import Rules
 
 _F = TypeVar("_F", bound=Callable[..., object])
 
@@ -91,8 +93,30 @@ def places_options(command: _F) -> _F:
     return home_option(project_option(command))
 
 
+def masking_options(command: _F) -> _F:
+    """Give a verb `--mask-key`, `--mask-pattern` and `--mask-env`, as one value `redaction`."""
+
+    @functools.wraps(command)
+    def taking_rules(**given: object) -> object:
+        rules = Rules(*(cast("tuple[str, ...]", given.pop(f"mask_{one}")) for one in _MASKED))
+        return command(**given, redaction=rules)
+
+    helps = (
+        "Mask the values of this NAME: of members, variables, parameters. May be given again.",
+        "Mask what this regular expression matches, or its first group. May be given again.",
+        "Mask the value of this environment variable. May be given again.",
+    )
+    options = zip(_MASKED, ("NAME", "RE", "NAME"), helps, strict=True)
+    for name, metavar, text in reversed(list(options)):
+        click.option(f"--mask-{name}", multiple=True, metavar=metavar, help=text)(taking_rules)
+    return cast("_F", taking_rules)
+
+
+_MASKED = ("key", "pattern", "env")
+
+
 def places(project: str | None, home: str | None) -> Places:
-    """Find where things lie (design.md, section 4).
+    """Find where things lie: options win over the environment.
 
     Raises:
         UsageError: If the project folder is none.

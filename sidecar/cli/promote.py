@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Sequence
 from typing import Literal, NamedTuple, get_args
 
@@ -10,13 +11,14 @@ import click
 
 from sidecar.cassette.interaction import Cassette
 from sidecar.cassette.recorder import Masks
-from sidecar.cassette.redaction import Redactor, secret_environment
 from sidecar.cli.execution import read_input
-from sidecar.cli.options import places, places_options
+from sidecar.cli.options import places, places_options, say
 from sidecar.cli.recordings import Source, find_source
+from sidecar.cli.suite import finding_masks
 from sidecar.errors import PromotionError, UsageError
 from sidecar.report.text import counted, escaped
 from sidecar.store import suites
+from sidecar.store.settings import load_settings
 from sidecar.suite.additions import Addition, Change, suite_id_of, with_task
 from sidecar.suite.fixtures import entries_of
 from sidecar.suite.leaks import first_leak, unmasked_by
@@ -141,9 +143,12 @@ def command(  # noqa: PLR0913  # one parameter an option
         allows_incomplete=allow_incomplete,
     )
     where = places(project, home)
+    settings = load_settings(where.project)
+    usual = tuple(map(read_ignored_argument, settings.ignored_arguments))
+    wanted = wanted._replace(usually_ignored=usual)
     found = _named([find_source(where, spec) for spec in sources], task_id)
     before = _target(suite)
-    choices = _Choices(suite_id, replace, read_input(text), _masks())
+    choices = _Choices(suite_id, replace, read_input(text), finding_masks(settings.redaction))
     target, outcomes = before, []
     for source in found:
         outcomes.append(_promote(source, target, wanted, choices))
@@ -151,6 +156,7 @@ def command(  # noqa: PLR0913  # one parameter an option
     _write(before, target, changed=any(one.change != "unchanged" for one in outcomes))
     for outcome in outcomes:
         _tell(outcome)
+    say(f"next: mcp-sidecar run {shlex.quote(suite)} --agent 'YOUR AGENT'")
     return 0
 
 
@@ -205,6 +211,7 @@ def _named(sources: Sequence[Source], task_id: str | None) -> list[Source]:
 def _target(path: str) -> _Target:
     if path.endswith(".jsonl"):
         raise UsageError(f"{path} is no suite's name", hint="name a .json file with --suite")
+    suites.check_target(path)
     suite = suites.load_suite(path) if os.path.lexists(path) else None
     surface = suites.load_surface(path)
     return _Target(path, suite, surface.cassette if surface else None)
@@ -247,12 +254,6 @@ def _write(before: _Target, after: _Target, *, changed: bool) -> None:
         suites.save_surface(after.path, after.surface)
     if after.suite is not None and changed:
         suites.save_suite(after.path, after.suite)
-
-
-def _masks() -> Masks:
-    # Which key it has does not matter: what it would mask is refused, not masked.
-    masks: Masks = Redactor(b"", known_values=secret_environment(os.environ))
-    return masks
 
 
 def _problems(addition: Addition, task: Task, masks: Masks) -> list[Problem]:

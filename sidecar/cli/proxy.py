@@ -46,6 +46,7 @@ first word that is not one; from there all goes to the server, word for word.
   --mask-key NAME       values of this name are secrets; may be given again
   --mask-pattern RE     what this regular expression matches is a secret; may be given again
   --mask-env NAME       the value of this variable is a secret; may be given again
+  --config-entry ID     which config's entry this is; `wrap` writes it, for `clients`
   --wrapped HOW         what the config's entry was; `wrap` writes it, for `unwrap`
   --max-message-bytes N ceiling of one message; default 268435456
   --drain-seconds S     how long to wait for one more answer once the input has ended; default 5
@@ -56,7 +57,7 @@ _FLAGS = ("--overwrite",)
 _VALUES = (
     "--server", "--mode", "--cassette", "--run", "--agent-id", "--on-miss", "--home",
     "--project", "--max-message-bytes", "--drain-seconds", "--url", "--transport",
-    "--connect-seconds", "--answer-seconds", "--wrapped",
+    "--connect-seconds", "--answer-seconds", "--wrapped", "--config-entry",
 )  # fmt: skip
 _HEADERS = ("--header", "--header-env")
 _MASKS = ("--mask-key", "--mask-pattern", "--mask-env")
@@ -119,6 +120,7 @@ def parse(arguments: Sequence[str], cwd: str) -> ProxyOptions:
         drain_seconds=_seconds(given, "--drain-seconds", 5.0),
         connect_seconds=_seconds(given, "--connect-seconds", 10.0),
         answer_seconds=_seconds(given, "--answer-seconds", 600.0),
+        config_entry=given.get("--config-entry"),
         redaction=settings.redaction + _rules(repeated),
     )
 

@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 
 import click
 
+from sidecar.agents.attempt import new_run
 from sidecar.agents.command import stop_on_signals
 from sidecar.agents.config import DEFAULT_CONFIG, AgentConfig, ProxyArguments, read_config
-from sidecar.cli.execution import Plan, execute, exit_code_of, new_run, not_started, read_input
+from sidecar.cassette.redaction import Redactor
+from sidecar.cli.execution import (
+    Plan,
+    execute,
+    exit_code_of,
+    masks_of,
+    not_started,
+    read_input,
+    tell_failure,
+)
 from sidecar.cli.options import (
     AGENT_WORDS,
     Places,
     agent_id_option,
+    masking_options,
     places,
     places_options,
     say,
@@ -22,9 +32,9 @@ from sidecar.cli.options import (
 from sidecar.errors import SidecarError
 from sidecar.proxy.options import Mode
 from sidecar.report.text import counted
-from sidecar.store import cassettes, recorded
+from sidecar.store import cassettes, recorded, runs
 from sidecar.store.journal import Journal
-from sidecar.store.recorded import Recorded
+from sidecar.store.settings import Rules, load_settings
 
 _NOT_MEASURED = 2
 
@@ -48,12 +58,11 @@ _NOT_MEASURED = 2
 @click.option(
     "--mode",
     type=click.Choice(["record", "auto"]),
-    default="record",
-    show_default=True,
-    help="auto serves what the cassette holds, and adds what it does not.",
+    help="record (default); auto serves what the cassette holds, and adds what it does not.",
 )
 @click.option("--overwrite", is_flag=True, help="Replace the cassette of another run.")
 @agent_id_option
+@masking_options
 @places_options
 @click.argument("agent", nargs=-1, type=click.UNPROCESSED)
 def command(  # noqa: PLR0913  # one parameter an option
@@ -61,8 +70,9 @@ def command(  # noqa: PLR0913  # one parameter an option
     cassette: str,
     config: str | None,
     text: str | None,
-    mode: Mode,
+    mode: Mode | None,
     overwrite: bool,
+    redaction: Rules,
     agent_id: str | None,
     project: str | None,
     home: str | None,
@@ -79,8 +89,10 @@ def command(  # noqa: PLR0913  # one parameter an option
     the agent's own, or 2 if it, a server or the recording failed to begin.
     """
     where = places(project, home)
+    settings = load_settings(where.project)
     arguments = ProxyArguments(
-        mode=mode,
+        mode=mode or settings.mode or "record",
+        redaction=settings.redaction + redaction,
         run=new_run(),
         home=where.home,
         cassette=where.cassette(cassette),
@@ -88,6 +100,8 @@ def command(  # noqa: PLR0913  # one parameter an option
         overwrite=overwrite,
     )
     plan = Plan(agent, _config(config, where), arguments, read_input(text))
+    assert arguments.cassette is not None
+    cassettes.in_place(arguments.cassette)  # a broken one is an error before the agent works
     with Journal.open(where.journal) as journal:
         return _record(plan, journal, where)
 
@@ -97,46 +111,35 @@ def _config(config: str | None, where: Places) -> AgentConfig:
 
 
 def _record(plan: Plan, journal: Journal, where: Places) -> int:
-    _look_ahead(plan.arguments)
     with stop_on_signals() as stop:
         result = execute(plan, journal, where, stop)
-        if result.failure:
-            say(f"the agent failed: {result.failure}")
-        is_saved = _saved(plan.arguments, journal)
+        tell_failure(result)
+        masks = masks_of(plan.config, where, plan.arguments.redaction)
+        is_saved = _saved(plan.arguments, journal, masks)
         unusable = not_started(plan, journal)
         for error in unusable:
             say(str(error))
-    return exit_code_of(result) if is_saved and not unusable else _NOT_MEASURED
+    went_well = is_saved and not unusable
+    return exit_code_of(result) if went_well or result.stopped else _NOT_MEASURED
 
 
-def _look_ahead(arguments: ProxyArguments) -> None:
-    """Say before the agent works what would become of its cassette.
-
-    Raises:
-        CassetteError: If what is in its place is broken, or no cassette (C01).
-    """
-    path = arguments.cassette
-    assert path is not None
-    present = cassettes.in_place(path)
-    if present is not None and not arguments.overwrite and arguments.mode == "record":
-        say(
-            f"{short_path(path)} holds another run, and stays as it is: "
-            "--overwrite would replace it"
-        )
-
-
-def _saved(arguments: ProxyArguments, journal: Journal) -> bool:
+def _saved(arguments: ProxyArguments, journal: Journal, masks: Redactor) -> bool:
     """Save the run's cassette, and say what is in it; tell whether that went well."""
     run, path = arguments.run, arguments.cassette
     assert path is not None
     try:
-        rows = recorded.of_run(journal.connection, run)
-        if not rows:
+        if not recorded.of_run(journal.connection, run):
             say(f"run {run}: nothing was recorded: the agent asked no server of its config")
             return True
-        say(f"run {run}: {_counts(rows)}")
+        line = runs.one_run(journal, run)
+        say(f"run {run}: {counted(line.calls, 'call')}, {counted(line.errors, 'error')}")
         saved = cassettes.save_run(
-            journal, run, path, overwrite=arguments.overwrite, extend=arguments.mode == "auto"
+            journal,
+            run,
+            path,
+            overwrite=arguments.overwrite,
+            extend=arguments.mode == "auto",
+            masks=masks,
         )
     except SidecarError as error:
         say(f"{error}; the run is in the journal: `mcp-sidecar cassette save {run}` saves it")
@@ -147,9 +150,3 @@ def _saved(arguments: ProxyArguments, journal: Journal) -> bool:
         complete = cassettes.load(path).cassette.complete
         say(f"cassette {short_path(path)}" + ("" if complete else ", which is not complete"))
     return True
-
-
-def _counts(rows: Sequence[Recorded]) -> str:
-    calls = [row.interaction for row in rows if row.interaction.is_tool_call and row.call is None]
-    errors = sum(1 for call in calls if call.is_error)
-    return f"{counted(len(calls), 'call')}, {counted(errors, 'error')}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from sidecar.cassette.arguments import ABSENT, Absent
@@ -14,8 +14,10 @@ from sidecar.errors import UsageError
 from sidecar.store import cassettes, ids, recorded, runs
 from sidecar.store.folders import CASSETTE_SUFFIX
 from sidecar.store.journal import Journal
+from sidecar.store.recorded import Recorded
 from sidecar.store.runs import RunLine
 from sidecar.suite.additions import task_id_of
+from sidecar.suite.calls import Span
 from sidecar.suite.wanted import Recording
 from sidecar.wire.json_text import JsonValue, NotJsonError, parse
 
@@ -112,16 +114,25 @@ def _of_run(journal: Journal, spec: str, run_id: str) -> Source:
 def _told(journal: Journal, line: RunLine, cassette: Cassette, name: str) -> Recording:
     """Add what only the journal knows of a run."""
     output = _value(line.output)
+    rows = recorded.of_run(journal.connection, line.run_id)
     return Recording(
         cassette,
         name,
         input=_value(line.input),
         output=output if isinstance(output, str) else None,
-        doubts=tuple(_doubts(journal, line)),
+        doubts=tuple(_doubts(rows, line)),
+        spans=_spans(rows, cassette),
     )
 
 
-def _doubts(journal: Journal, line: RunLine) -> Iterator[str]:
+def _spans(rows: Sequence[Recorded], cassette: Cassette) -> tuple[Span | None, ...]:
+    """When each interaction began and ended; a cassette that was added to holds others too."""
+    if [row.interaction[:2] for row in rows] != [item[:2] for item in cassette.interactions]:
+        return ()
+    return tuple(row.span for row in rows)
+
+
+def _doubts(rows: Sequence[Recorded], line: RunLine) -> Iterator[str]:
     if line.state == "running":
         yield "it is still going on"
     elif line.state == "interrupted":
@@ -130,8 +141,7 @@ def _doubts(journal: Journal, line: RunLine) -> Iterator[str]:
         yield f"the agent ended with exit code {line.exit_code}"
     elif line.state == "failed":
         yield "the agent or one of its servers failed"
-    refused = [row for row in recorded.of_run(journal.connection, line.run_id) if row.missed]
-    if any(row.replayed for row in refused):
+    if any(row.missed and row.replayed for row in rows):
         yield "some of its requests were answered by no recording"
 
 

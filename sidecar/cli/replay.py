@@ -7,11 +7,26 @@ from typing import NamedTuple
 
 import click
 
+from sidecar.agents.attempt import new_run
 from sidecar.agents.command import AgentResult, stop_on_signals
 from sidecar.agents.config import AgentConfig, ProxyArguments, config_of_names, read_config
 from sidecar.cassette.interaction import Cassette
-from sidecar.cli.execution import Plan, execute, exit_code_of, new_run, not_started, read_input
-from sidecar.cli.options import AGENT_WORDS, agent_id_option, places, places_options, say
+from sidecar.cli.execution import (
+    Plan,
+    execute,
+    exit_code_of,
+    not_started,
+    read_input,
+    tell_failure,
+)
+from sidecar.cli.options import (
+    AGENT_WORDS,
+    agent_id_option,
+    masking_options,
+    places,
+    places_options,
+    say,
+)
 from sidecar.cli.sources import saved_cassette
 from sidecar.errors import CassetteError, UsageError
 from sidecar.proxy.options import OnMiss
@@ -20,6 +35,7 @@ from sidecar.report.text import counted
 from sidecar.store import cassettes, recorded, runs
 from sidecar.store.journal import Journal
 from sidecar.store.recorded import Recorded
+from sidecar.store.settings import Rules, load_settings
 
 _FAILED = 1
 _NOT_MEASURED = 2
@@ -60,11 +76,10 @@ class Tally(NamedTuple):
 @click.option(
     "--on-miss",
     type=click.Choice(["fail", "live"]),
-    default="fail",
-    show_default=True,
-    help="Whether what is not recorded fails, or goes to the live server of --config.",
+    help="Whether what is not recorded fails (default), or goes to the live server of --config.",
 )
 @agent_id_option
+@masking_options
 @places_options
 @click.argument("agent", nargs=-1, type=click.UNPROCESSED)
 def command(  # noqa: PLR0913  # one parameter an option
@@ -73,8 +88,9 @@ def command(  # noqa: PLR0913  # one parameter an option
     config: str | None,
     text: str | None,
     require_all: bool,
-    on_miss: OnMiss,
+    on_miss: OnMiss | None,
     agent_id: str | None,
+    redaction: Rules,
     project: str | None,
     home: str | None,
     agent: tuple[str, ...],
@@ -92,22 +108,24 @@ def command(  # noqa: PLR0913  # one parameter an option
     loaded = cassettes.load(path)
     for warning in loaded.warnings:
         say(warning)
+    settings = load_settings(where.project)
     arguments = ProxyArguments(
         mode="replay",
+        redaction=settings.redaction + redaction,
         run=new_run(),
         home=where.home,
         cassette=path,
         agent_id=agent_id,
-        on_miss=on_miss,
+        on_miss=on_miss or settings.on_miss or "fail",
     )
-    servers = _config(config, loaded.cassette, path, on_miss)
+    servers = _config(config, loaded.cassette, path, arguments.on_miss)
     plan = Plan(agent, servers, arguments, read_input(text))
     with Journal.open(where.journal) as journal, stop_on_signals() as stop:
         result = execute(plan, journal, where, stop)
         rows = recorded.of_run(journal.connection, arguments.run)
         tally = _tally(rows, loaded.cassette)
         _tell(arguments.run, result, tally)
-        if not _is_measured(plan, journal):
+        if result.stopped is None and not _is_measured(plan, journal):
             return _NOT_MEASURED
     return _exit_code(result, tally, require_all=require_all)
 
@@ -153,8 +171,7 @@ def _tally(rows: Sequence[Recorded], cassette: Cassette) -> Tally:
 
 
 def _tell(run: str, result: AgentResult, tally: Tally) -> None:
-    if result.failure:
-        say(f"the agent failed: {result.failure}")
+    tell_failure(result)
     for reason in tally.refused:
         say(f"miss: {reason}")
     for reason in tally.live:

@@ -11,7 +11,8 @@ from typing import NamedTuple
 import click
 
 from sidecar.agents.anchoring import anchored
-from sidecar.agents.command import Stop, stop_on_signals, words_of
+from sidecar.agents.attempt import new_run
+from sidecar.agents.command import Stop, signal_name, stop_on_signals, words_of
 from sidecar.agents.config import AgentConfig, ServerEntry, config_of_names, read_config
 from sidecar.agents.evaluation import (
     DEFAULT_AGENT_ID,
@@ -23,15 +24,24 @@ from sidecar.agents.evaluation import (
     servers_of,
 )
 from sidecar.agents.judge import NoJudgement
+from sidecar.agents.slips import refuse_slips
 from sidecar.agents.trial import Setting
 from sidecar.cassette.interaction import Cassette
 from sidecar.cassette.redaction import Redactor
 from sidecar.cli.baselines import BaselineOptions, baseline_of, baseline_options
-from sidecar.cli.execution import masks_of, new_run
+from sidecar.cli.execution import masks_of, stopped_code
 from sidecar.cli.grade import show_grade, summary_option
 from sidecar.cli.judges import JudgeOptions, judge_of, judge_options, key_of
-from sidecar.cli.options import FiniteRange, Places, json_option, places, places_options, say
-from sidecar.cli.suite import refuse
+from sidecar.cli.options import (
+    FiniteRange,
+    Places,
+    json_option,
+    masking_options,
+    places,
+    places_options,
+    say,
+)
+from sidecar.cli.suite import lints_of, problem_text, refuse
 from sidecar.errors import ConfigError, UsageError
 from sidecar.grading.refusal import refusal
 from sidecar.grading.regression import check_same_suite
@@ -40,6 +50,7 @@ from sidecar.report.progress import TrialProgress
 from sidecar.report.text import counted
 from sidecar.store import folders, runs, suites
 from sidecar.store.journal import Journal
+from sidecar.store.settings import Rules, load_settings
 from sidecar.suite.capabilities import IMPLEMENTED
 from sidecar.suite.fixtures import entries_of
 from sidecar.suite.model import AgentEvalSuite
@@ -47,7 +58,6 @@ from sidecar.wire.json_text import JsonValue
 
 DEFAULT_TIMEOUT_SECONDS = 600.0
 
-_NOT_MEASURED = 2
 _SHOWN_LAST_LINES = 8
 
 
@@ -62,6 +72,7 @@ class _Choices(NamedTuple):
         config: A config of live servers, or None.
         judging: Who judges outputs.
         compared: What the run is compared with.
+        redaction: What is masked besides what is known to be a secret.
     """
 
     suite: str
@@ -71,6 +82,7 @@ class _Choices(NamedTuple):
     config: str | None
     judging: JudgeOptions
     compared: BaselineOptions
+    redaction: Rules
 
 
 class _Plan(NamedTuple):
@@ -112,6 +124,7 @@ class _Plan(NamedTuple):
 @click.option("--events", metavar="FILE", help="Write the event log there, as JSON Lines.")
 @judge_options
 @baseline_options
+@masking_options
 @json_option
 @places_options
 def command(  # noqa: PLR0913  # one parameter an option
@@ -125,6 +138,7 @@ def command(  # noqa: PLR0913  # one parameter an option
     events: str | None,
     judging: JudgeOptions,
     compared: BaselineOptions,
+    redaction: Rules,
     as_json: bool,
     project: str | None,
     home: str | None,
@@ -142,10 +156,11 @@ def command(  # noqa: PLR0913  # one parameter an option
     Tasks with a rubric need a judge. A judgement is kept in the log, so that whoever grades
     it again asks nobody; where a judge gives none, the trial is not measured.
 
-    Exit codes: 0 passed; 1 measured, and failed; 2 not measured.
+    Exit codes: 0 passed; 1 measured, and failed; 2 not measured; 130 stopped by Ctrl-C.
     """
     where = places(project, home)
-    choices = _Choices(suite, agent, timeout, cwd, config, judging, compared)
+    rules = load_settings(where.project).redaction + redaction
+    choices = _Choices(suite, agent, timeout, cwd, config, judging, compared, rules)
     for target in (summary, events):
         if target is not None:
             suites.check_target(target)
@@ -155,17 +170,25 @@ def command(  # noqa: PLR0913  # one parameter an option
             done = _evaluated(plan, where, journal, stop)
         if events is not None:
             suites.save_events(events, runs.events(journal, done.run_id))
-    show_grade(done.grade, as_json=as_json, summary=summary, notes=_notes(done))
+    if done.is_stopped and stop.sign is not None:
+        count = len(plan.suite.tasks) * plan.suite.trial_count
+        say(
+            f"stopped by {signal_name(stop.sign)}: {len(done.trials)} of "
+            f"{counted(count, 'trial')} had ended, so there is no result; run {done.run_id}"
+        )
+        return stopped_code(stop.sign)
+    show_grade(
+        done.grade, as_json=as_json, summary=summary, notes=_notes(done), baseline=compared.file
+    )
     say(f"run {done.run_id}")
-    if done.is_stopped:
-        say("stopped before all trials were done; nothing is passed by that")
-        return _NOT_MEASURED
     return done.grade.exit_code
 
 
 def _plan(choices: _Choices, where: Places, *, as_json: bool) -> _Plan:
     path = choices.suite
     suite = suites.load_suite(path)
+    for lint in lints_of(suite, choices.redaction):
+        say(problem_text(path, lint))
     refuse(refusal(suite, IMPLEMENTED), name=path, as_json=as_json)
     loaded = suites.load_surface(path)
     for warning in loaded.warnings if loaded else ():
@@ -180,12 +203,14 @@ def _plan(choices: _Choices, where: Places, *, as_json: bool) -> _Plan:
     folder = None if choices.cwd is None else here / choices.cwd
     if folder is not None and not folder.is_dir():
         raise UsageError("the agent's working directory is no folder", place=str(folder))
+    words = words_of([choices.agent])
+    refuse_slips(words, [here] if folder is None else [here, folder])
     return _Plan(
         choices,
         suite,
         surface,
         config_of_names(names) if live is None else _config(names, live, choices.config or ""),
-        anchored(words_of([choices.agent]), here),
+        anchored(words, here),
         folder,
         measures,
     )
@@ -239,6 +264,7 @@ def _evaluated(plan: _Plan, where: Places, journal: Journal, stop: Stop) -> Eval
         timeout_seconds=plan.choices.timeout_seconds,
         cwd=plan.cwd,
         stop=stop,
+        redaction=plan.choices.redaction,
     )
     with TrialProgress(len(plan.suite.tasks) * plan.suite.trial_count) as progress:
         return evaluate(plan.suite, plan.surface, setting, progress, measures=plan.measures)
@@ -247,7 +273,7 @@ def _evaluated(plan: _Plan, where: Places, journal: Journal, stop: Stop) -> Eval
 def _masks(plan: _Plan, where: Places) -> Redactor:
     key = key_of(plan.choices.judging, os.environ)
     # The key's variable may have any name; the agent inherits it.
-    return masks_of(plan.config, where, more=[key] if key else [])
+    return masks_of(plan.config, where, plan.choices.redaction, more=[key] if key else [])
 
 
 def _notes(done: Evaluation) -> Notes:
@@ -259,7 +285,9 @@ def _trial_notes(done: Done) -> list[str]:
     notes = [f"a call missed: {miss}" for miss in result.misses]
     if result.leftovers:
         entries = entries_of(done.task)
-        names = ", ".join(f"{place} ({entries[place].tool})" for place in result.leftovers[:5])
+        names = ", ".join(
+            f"entry {place + 1} ({entries[place].tool})" for place in result.leftovers[:5]
+        )
         more = ", …" if len(result.leftovers) > 5 else ""  # noqa: PLR2004  # as many as are named
         count = counted(len(result.leftovers), "recorded answer was", "recorded answers were")
         notes.append(f"{count} not asked for: {names}{more}")
@@ -269,9 +297,15 @@ def _trial_notes(done: Done) -> list[str]:
     if result.has_open_sessions:
         notes.append("a server of the agent did not end, so its calls may not all be here")
     if result.failure and result.last_words:
-        lines = result.last_words.splitlines()[-_SHOWN_LAST_LINES:]
-        notes += [f"the agent's last words: {line}" for line in lines]
+        notes += [f"the agent's last words: {line}" for line in _shown(result.last_words)]
     return notes
+
+
+def _shown(last_words: str) -> list[str]:
+    """The last lines, and what a proxy said before them: a traceback would hide it."""
+    lines = last_words.splitlines()
+    before, last = lines[:-_SHOWN_LAST_LINES], lines[-_SHOWN_LAST_LINES:]
+    return [line for line in before if line.startswith("mcp-sidecar: ")] + last
 
 
 def _judge_notes(done: Done) -> list[str]:
@@ -279,7 +313,8 @@ def _judge_notes(done: Done) -> list[str]:
     if answer is None:
         return []
     if isinstance(answer, NoJudgement):
-        detail = f" ({answer.detail})" if answer.detail else ""
+        told = "\n".join(_shown(answer.detail))
+        detail = f" ({told})" if told else ""
         return [f"the judge gave no judgement: {answer.why}{detail}"]
     return [
         f"the judge on criterion {number}: {reason}"

@@ -9,13 +9,22 @@ from collections.abc import Iterable
 import click
 
 from sidecar.cassette.file_format import lines
-from sidecar.cli.options import json_option, places, places_options, present_journal, shown_width
+from sidecar.cli.options import (
+    json_option,
+    places,
+    places_options,
+    present_journal,
+    say,
+    short_path,
+    shown_width,
+)
 from sidecar.cli.sources import find_run
 from sidecar.errors import UsageError
 from sidecar.report import runs as report
-from sidecar.report.text import escaped
+from sidecar.report.text import counted, escaped
 from sidecar.store import atomic, cassettes, recorded, runs
 from sidecar.store.journal import Journal
+from sidecar.store.unsaved import unsaved
 
 
 @click.group("runs")
@@ -35,16 +44,29 @@ def list_(*, limit: int | None, as_json: bool, project: str | None, home: str | 
     """List the runs, the newest first."""
     where = places(project, home)
     found: list[runs.RunLine] = []
+    missing: dict[str, list[str]] = {}
     # Where nothing was recorded yet, there is simply nothing to list.
     if os.path.lexists(where.journal):
         with present_journal(where) as journal:
             found = runs.list_runs(journal, limit=limit or -1)
+            missing = unsaved(journal, found)
     if as_json:
         click.echo(json.dumps([report.as_json(run) for run in found], indent=2))
     elif found:
         click.echo(report.listed(found, width=shown_width()), nl=False)
+        for cassette, run_ids in missing.items():
+            say(_unsaved(cassette, run_ids))
     else:
         click.echo(f"No run is recorded yet in {escaped(where.journal)}.", err=True)
+
+
+def _unsaved(cassette: str, run_ids: list[str]) -> str:
+    newest, *others = run_ids
+    them = f"{newest} and {counted(len(others), 'older run')} are" if others else f"{newest} is"
+    return (
+        f"{them} not in {short_path(cassette)}, which holds another run: "
+        f"`mcp-sidecar cassette save {newest} --cassette NAME` saves it under another name"
+    )
 
 
 @command.command("show")

@@ -12,18 +12,31 @@ from sidecar.agents.attempt import new_run
 from sidecar.agents.config import AgentConfig, config_of_names, read_config
 from sidecar.agents.config import ServerEntry as ConfigEntry
 from sidecar.agents.variables import filled_in
-from sidecar.cli.options import Places, agent_id_option, places, places_options
+from sidecar.cli.options import (
+    FiniteRange,
+    Places,
+    agent_id_option,
+    masking_options,
+    places,
+    places_options,
+    say,
+    short_path,
+)
 from sidecar.cli.sources import saved_cassette
-from sidecar.errors import CassetteError, UsageError
+from sidecar.errors import CassetteError, SidecarError, UsageError
 from sidecar.proxy.http.endpoint import DEFAULT_PORT, Limits, ServeOptions, ServerEntry
+from sidecar.proxy.http.guard import check_allowed
 from sidecar.proxy.options import MODES, Mode, OnMiss
-from sidecar.store import cassettes, ids
+from sidecar.report.text import counted
+from sidecar.store import cassettes, folders, ids, runs
 from sidecar.store.environment import RUN_VARIABLE, TOKEN_VARIABLE
+from sidecar.store.journal import Journal
+from sidecar.store.settings import Rules, load_settings
 
 _F = TypeVar("_F", bound=Callable[..., object])
 
 _DEFAULTS = Limits()
-_LONGEST_PORT = 65_535
+_HIGHEST_PORT = 65_535
 
 
 class _LimitWords(TypedDict):
@@ -38,6 +51,7 @@ class _LimitWords(TypedDict):
     drain_seconds: float
     connections: int
     sessions: int
+    idle_seconds: float
 
 
 class _Words(_LimitWords):
@@ -55,6 +69,7 @@ class _Words(_LimitWords):
     allow_origin: tuple[str, ...]
     token_env: str
     agent_id: str | None
+    redaction: Rules
     project: str | None
     home: str | None
 
@@ -69,7 +84,7 @@ def _count(name: str, field: str, text: str) -> Callable[[_F], _F]:
 
 def _seconds(name: str, field: str, text: str) -> Callable[[_F], _F]:
     default: float = getattr(_DEFAULTS, field)
-    kind = click.FloatRange(min=0, max=1e6)
+    kind = FiniteRange(min=0, max=1e6)
     return click.option(
         name, field, type=kind, metavar="S", default=default, show_default=True, help=text
     )
@@ -85,6 +100,7 @@ _LIMITS = (
     _seconds("--drain-seconds", "drain_seconds", "For open answers when told to stop."),
     _count("--max-connections", "connections", "Connections that are open at most."),
     _count("--max-sessions", "sessions", "Sessions of one server that are open at most."),
+    _seconds("--idle-seconds", "idle_seconds", "For a session that nobody uses; 0: ever."),
 )
 
 
@@ -117,7 +133,7 @@ def _limit_options(command: _F) -> _F:
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen at.")
 @click.option(
     "--port",
-    type=click.IntRange(0, _LONGEST_PORT),
+    type=click.IntRange(0, _HIGHEST_PORT),
     default=DEFAULT_PORT,
     show_default=True,
     help="0 takes a free one.",
@@ -138,6 +154,7 @@ def _limit_options(command: _F) -> _F:
 )
 @_limit_options
 @agent_id_option
+@masking_options
 @places_options
 def command(**words: Unpack[_Words]) -> int:
     """Serve the MCP servers of a config over HTTP, recorded or replayed.
@@ -151,9 +168,45 @@ def command(**words: Unpack[_Words]) -> int:
     as `Authorization: Bearer TOKEN` where the server behind wants no other.
     """
     options = options_of(words, places(words["project"], words["home"]))
+    os.environ.pop(words["token_env"], None)  # it is ours: no server that we start may have it
     from sidecar.proxy.http.server import serve  # noqa: PLC0415  # after all that can be refused
 
-    return serve(options)
+    _tell_of_another_run(options)
+    code = serve(options)
+    _tell_what_is_kept(options)
+    return code
+
+
+def _tell_of_another_run(options: ServeOptions) -> None:
+    """Say at once what would be said at the end: that another run's cassette is in the way.
+
+    Raises:
+        CassetteError: If what is there is broken: nothing is written over it.
+    """
+    if options.mode != "record" or options.cassette is None:
+        return
+    present = cassettes.in_place(options.cassette)
+    if present is not None and present.run != options.run and not options.overwrite:
+        say(
+            f"cassette {short_path(options.cassette)} is of another run and stays as it is: "
+            "what is recorded now is in the journal alone; --overwrite replaces the cassette"
+        )
+
+
+def _tell_what_is_kept(options: ServeOptions) -> None:
+    try:
+        with Journal.open(options.journal) as journal:
+            line = runs.one_run(journal, options.run)
+        say(f"run {options.run}: {counted(line.calls, 'call')}, {counted(line.errors, 'error')}")
+        path = options.cassette
+        if options.mode not in ("record", "auto") or path is None or not os.path.exists(path):
+            return
+        saved = cassettes.load(path).cassette
+    except SidecarError as error:
+        say(str(error))
+        return
+    if saved.run == options.run:
+        say(f"cassette {short_path(path)}" + ("" if saved.complete else ", which is not complete"))
 
 
 def options_of(words: _Words, where: Places) -> ServeOptions:
@@ -162,13 +215,14 @@ def options_of(words: _Words, where: Places) -> ServeOptions:
     Raises:
         SidecarError: With what is wrong and the next step.
     """
+    check_allowed(words["allow_host"], words["allow_origin"])
     path = _cassette(words, where)
     config = _config(words, path)
     if words["mode"] != "replay" or words["on_miss"] == "live":
         config = filled_in(config, os.environ)
     limits: _LimitWords = {name: words[name] for name in _LimitWords.__annotations__}  # type: ignore[literal-required,assignment]
     return ServeOptions(
-        servers=tuple(map(_entry, config.servers)),
+        servers=tuple(_entry(server, words["config"]) for server in config.servers),
         mode=words["mode"],
         journal=where.journal,
         run=_run(words["run"]),
@@ -182,6 +236,7 @@ def options_of(words: _Words, where: Places) -> ServeOptions:
         allowed_hosts=words["allow_host"],
         allowed_origins=words["allow_origin"],
         limits=Limits(**limits),
+        redaction=load_settings(where.project).redaction + words["redaction"],
     )
 
 
@@ -214,7 +269,17 @@ def _config(words: _Words, cassette: str | None) -> AgentConfig:
     return config_of_names(names)
 
 
-def _entry(server: ConfigEntry) -> ServerEntry:
+def _entry(server: ConfigEntry, config: str | None) -> ServerEntry:
+    if server.name in (".", ".."):
+        raise UsageError(
+            f"a server cannot be served under the name {server.name!r}: "
+            "no client asks for such a path",
+            place=config,
+            hint="give it another name in the config",
+        )
+    cwd = server.cwd
+    if cwd is not None:  # as the config's own client would have it
+        cwd = os.path.join(folders.project_folder(config, os.getcwd()), cwd)
     return ServerEntry(
         name=server.name,
         command=(server.command, *server.args) if server.command else (),
@@ -222,7 +287,7 @@ def _entry(server: ConfigEntry) -> ServerEntry:
         url=server.url,
         headers=tuple(server.headers.items()),
         transport=server.transport,
-        cwd=server.cwd,
+        cwd=cwd,
     )
 
 

@@ -9,12 +9,14 @@ from collections.abc import Sequence
 
 import click
 
-from sidecar.cassette.redaction import Redactor, secret_environment
-from sidecar.cli.options import json_option
+from sidecar.cassette.redaction import Redactor
+from sidecar.cli.options import json_option, places
 from sidecar.errors import SuiteError
 from sidecar.grading.refusal import Refusal, refusal
 from sidecar.report.text import counted, escaped
 from sidecar.store import suites
+from sidecar.store.masking import masks_for
+from sidecar.store.settings import Rules, load_settings
 from sidecar.suite.capabilities import IMPLEMENTED, EvalSuiteCapability, parse_host
 from sidecar.suite.documents import parse_suite, suite_problems
 from sidecar.suite.leaks import unmasked_by
@@ -83,6 +85,39 @@ def refuse(found: Refusal | None, *, name: str, as_json: bool) -> None:
     )
 
 
+def lints_of(suite: AgentEvalSuite, rules: Rules) -> tuple[Problem, ...]:
+    """List what is unwise in a suite, secrets that are left included.
+
+    Args:
+        suite: The suite.
+        rules: What is a secret, besides what is known to be one.
+    """
+    return lint_suite(suite, unmasked=unmasked_by(finding_masks(rules)))
+
+
+def finding_masks(rules: Rules) -> Redactor:
+    """Make what finds secrets that are left, those of this environment included.
+
+    Which key it has does not matter: what it would mask is told, not masked.
+
+    Args:
+        rules: What else is a secret.
+    """
+    return masks_for("", os.environ, rules)
+
+
+def problem_text(name: str, problem: Problem) -> str:
+    """Say what is wrong or unwise, and where.
+
+    Args:
+        name: The suite's file.
+        problem: What was found.
+    """
+    hint = f"; {problem.hint}" if problem.hint else ""
+    place = f"{name} {problem.pointer}".rstrip()
+    return f"{place}: {problem.code}: {problem.message}{hint}"
+
+
 def invalid_body(problems: Sequence[Problem]) -> dict[str, JsonValue]:
     """Make the error body of a suite that is none, in the form of R49's."""
     first = problems[0]
@@ -99,9 +134,7 @@ def invalid_body(problems: Sequence[Problem]) -> dict[str, JsonValue]:
 def _held_against(
     name: str, suite: AgentEvalSuite, host: EvalSuiteCapability | None, *, as_json: bool
 ) -> int:
-    # Which key it has does not matter: what it would mask is told, not masked.
-    masks = Redactor(b"", known_values=secret_environment(os.environ))
-    lints = lint_suite(suite, unmasked=unmasked_by(masks))
+    lints = lints_of(suite, load_settings(places(None, None).project).redaction)
     _tell(name, lints, as_json=as_json)
     found = refusal(suite, host)
     if found is not None:
@@ -116,9 +149,7 @@ def _held_against(
 
 def _tell(name: str, problems: Sequence[Problem], *, as_json: bool) -> None:
     for one in problems:
-        hint = f"; {one.hint}" if one.hint else ""
-        place = f"{name} {one.pointer}".rstrip()
-        click.echo(escaped(f"{place}: {one.code}: {one.message}{hint}"), err=as_json)
+        click.echo(escaped(problem_text(name, one)), err=as_json)
 
 
 def _good(suite: AgentEvalSuite, lints: Sequence[Problem]) -> dict[str, JsonValue]:

@@ -31,7 +31,7 @@ def command(
         if not dry_run:
             changes[number] = write(change, choice, _change)
         show(changes[number], dry_run=dry_run)
-        _remark(changes[number])
+        _remark(changes[number], dry_run=dry_run)
     return exit_code(changes, choice)
 
 
@@ -39,10 +39,10 @@ def _change(document: Document, names: set[str]) -> Change:
     return unwrap(document, names)
 
 
-def _remark(change: Change) -> None:
+def _remark(change: Change, *, dry_run: bool) -> None:
     client = change.before.client
     states = {one.state for one in change.outcomes}
-    if "unwrapped" in states:
+    if "unwrapped" in states and not dry_run:
         say(f"next, in {client.title}: {client.then}")
     elif states <= {"unchanged"}:
         say("nothing in it is wrapped")

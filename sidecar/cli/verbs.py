@@ -12,9 +12,10 @@ from typing import NamedTuple
 import click
 
 from sidecar.errors import SidecarError
+from sidecar.proxy.streams import say
+from sidecar.store.environment import unknown_variables
 
 _USAGE = 2
-_INTERRUPTED = 130
 
 
 class _Verb(NamedTuple):
@@ -28,6 +29,12 @@ _VERBS = {
     "record": _Verb("sidecar.cli.record", "Run an agent, and record its MCP servers' answers."),
     "replay": _Verb("sidecar.cli.replay", "Run an agent again, offline, from a cassette."),
     "proxy": _Verb("sidecar.cli.proxy", "Put the sidecar before one server (agents start this)."),
+    "serve": _Verb(
+        "sidecar.cli.serve", "Serve a config's servers over HTTP, recorded or replayed."
+    ),
+    "wrap": _Verb("sidecar.cli.wrap", "Put the servers of agents' MCP configs behind the sidecar."),
+    "unwrap": _Verb("sidecar.cli.unwrap", "Take them away from the sidecar again."),
+    "clients": _Verb("sidecar.cli.clients", "List agents' MCP configs, and who connected."),
     "runs": _Verb("sidecar.cli.runs", "List, show and export recorded runs."),
     "cassette": _Verb("sidecar.cli.cassette", "Show, validate and save cassettes."),
     "promote": _Verb("sidecar.cli.promote", "Turn a recorded run into a task of a suite."),
@@ -66,12 +73,13 @@ def verbs(arguments: Sequence[str]) -> int:
         # What a terminal of another encoding cannot show is shown escaped (S05).
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
+    misspelt = unknown_variables(os.environ)
+    if misspelt:
+        say(misspelt)
     try:
         code = _run(arguments)
         if sys.stdout is not None:  # as it is where whoever started us closed it
             sys.stdout.flush()
-    except KeyboardInterrupt:
-        return _INTERRUPTED
     except BrokenPipeError:
         return _without_reader()
     except OSError as error:

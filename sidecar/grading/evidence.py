@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Final
 
 from sidecar.cassette.arguments import ABSENT, Absent
 from sidecar.cassette.outcome import FIXTURE_MISS
@@ -25,10 +24,6 @@ from sidecar.suite.payloads import (
     ProviderUsage,
 )
 from sidecar.wire.json_text import JsonValue
-
-MISS_CODES: Final = frozenset({FIXTURE_MISS})
-"""`error.code`s that say: no fixture answered the call, and it failed closed."""
-
 
 _MAX_UNPAIRED = 20  # unpaired calls that are named
 
@@ -65,7 +60,6 @@ class Bracket:
     """An invocation bracket while it is read."""
 
     invocation_id: str
-    miss_codes: frozenset[str] = MISS_CODES
     completed: InvocationCompleted | None = None
     usage: Usage = NO_USAGE
     _calls: list[ObservedCall] = field(default_factory=list)
@@ -89,7 +83,7 @@ class Bracket:
             )
             return
         place = places.pop(0)
-        failed_closed = answer.error_code in self.miss_codes
+        failed_closed = answer.error_code == FIXTURE_MISS
         if failed_closed or answer.answered_live:
             self._misses.append(place)
             self._failed_closed |= failed_closed

@@ -11,7 +11,7 @@ from enum import StrEnum
 
 from sidecar.errors import SuiteError
 from sidecar.grading.differences import LogDifference, eval_differences, trial_differences
-from sidecar.grading.evidence import MISS_CODES, TrialEvidence
+from sidecar.grading.evidence import TrialEvidence
 from sidecar.grading.log_reading import MAX_FINDINGS, LogFacts, LogReader, OutOfOrderError
 from sidecar.grading.reasons import Reason, named
 from sidecar.grading.regression import Baseline, Comparison, compare_runs
@@ -39,25 +39,6 @@ class Status(StrEnum):
 
     UNMEASURED = "unmeasured"
     """Something, or all, was not measured: no pass, and no failure either."""
-
-
-@dataclass(frozen=True, slots=True)
-class GradeOptions:
-    """What a grade needs to know beyond suite and log.
-
-    Attributes:
-        agent_id: The target agent; None: the suite's, else that of the first bracket.
-        pass_score: The bar of a suite that has none, 0 to 1 (R16).
-        miss_codes: Error codes of calls that no fixture answered and that failed closed.
-        max_cost_usd: What the host lets a suite cost, US dollars, or None.
-        baseline: What the run is compared with, or None.
-    """
-
-    agent_id: str | None = None
-    pass_score: float = DEFAULT_PASS_SCORE
-    miss_codes: frozenset[str] = MISS_CODES
-    max_cost_usd: float | None = None
-    baseline: Baseline | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +73,7 @@ def grade(
     suite: AgentEvalSuite,
     events: Iterable[RunEvent],
     *,
-    options: GradeOptions = GradeOptions(),  # frozen
+    baseline: Baseline | None = None,
 ) -> Grade:
     """Grade an eval run.
 
@@ -101,7 +82,7 @@ def grade(
         events: The run's log. Read once, and held one trial at a time, where it is in
             order; a log that is not is sorted by `sequence`, which a one-shot iterator
             does not allow.
-        options: What else there is to know.
+        baseline: What the run is compared with, or None.
 
     Raises:
         SuiteError: If the log, or the baseline, is of another suite or version; or if the
@@ -109,20 +90,19 @@ def grade(
             order.
     """
     try:
-        return _Grading(suite, options).of(events)
+        return _Grading(suite, baseline).of(events)
     except OutOfOrderError:
         if isinstance(events, Iterator):
             raise
         in_order = sorted(events, key=lambda event: event.sequence)
-        return _Grading(suite, options).of(in_order)
+        return _Grading(suite, baseline).of(in_order)
 
 
-def plan_of(suite: AgentEvalSuite, *, pass_score: float, live_shadow: bool = False) -> TrialPlan:
+def plan_of(suite: AgentEvalSuite, *, live_shadow: bool = False) -> TrialPlan:
     """Say how a suite's tasks are tried.
 
     Args:
         suite: The suite.
-        pass_score: The bar where the suite has none (R16).
         live_shadow: Whether the run is in mode `live-shadow`.
     """
     own = suite.thresholds.pass_score if suite.thresholds else None
@@ -130,7 +110,7 @@ def plan_of(suite: AgentEvalSuite, *, pass_score: float, live_shadow: bool = Fal
         count=suite.trial_count,
         k=suite.k,
         pass_rule=suite.pass_rule,
-        pass_score=exact(pass_score if own is None else own),
+        pass_score=exact(DEFAULT_PASS_SCORE if own is None else own),
         fixtures_serve=not live_shadow,
     )
 
@@ -138,11 +118,10 @@ def plan_of(suite: AgentEvalSuite, *, pass_score: float, live_shadow: bool = Fal
 class _Grading:
     """One pass over one log."""
 
-    def __init__(self, suite: AgentEvalSuite, options: GradeOptions) -> None:
+    def __init__(self, suite: AgentEvalSuite, baseline: Baseline | None) -> None:
         self._suite = suite
-        self._options = options
-        agent_id = options.agent_id or suite.target_agent_id
-        self._reader = LogReader(agent_id, options.miss_codes)
+        self._baseline = baseline
+        self._reader = LogReader(suite.target_agent_id)
         self._tasks = {task.task_id: task for task in suite.tasks}
         self._graders: dict[str, TrialGrader] = {}
         self._grades: dict[str, dict[int, TrialGrade]] = {task: {} for task in self._tasks}
@@ -164,14 +143,12 @@ class _Grading:
         return self._whole(tasks, facts, plan)
 
     def _whole(self, tasks: tuple[TaskGrade, ...], facts: LogFacts, plan: TrialPlan) -> Grade:
-        max_cost = self._options.max_cost_usd
         suite_facts = SuiteFacts(
             suite=self._suite,
             plan=plan,
             tasks=tasks,
             judge_usage=facts.judge_usage,
             judged=self._judged,
-            max_cost=None if max_cost is None else exact(max_cost),
         )
         summary, reasons = summarise(suite_facts)
         comparison = self._compared(summary)
@@ -189,7 +166,7 @@ class _Grading:
         )
 
     def _compared(self, summary: EvalSummary | None) -> Comparison | None:
-        baseline = self._options.baseline
+        baseline = self._baseline
         if summary is None or baseline is None:
             return None
         return compare_runs(
@@ -212,7 +189,7 @@ class _Grading:
         started: EvalStarted | None = self._reader.started
         modes = started.modes if started else self._suite.modes
         shadow = "live-shadow" in modes if started else modes == ("live-shadow",)
-        return plan_of(self._suite, pass_score=self._options.pass_score, live_shadow=shadow)
+        return plan_of(self._suite, live_shadow=shadow)
 
     def _take(self, evidence: TrialEvidence) -> None:
         scored = evidence.scored
@@ -282,7 +259,6 @@ def grade_trial(
     evidence: TrialEvidence,
     *,
     agent_id: str,
-    options: GradeOptions = GradeOptions(),  # frozen
 ) -> TrialGrade:
     """Grade one trial on its own, as its runner does before it writes `eval.scored`.
 
@@ -291,9 +267,8 @@ def grade_trial(
         task: One of its tasks.
         evidence: What the trial's events tell (`read_trial`).
         agent_id: The target agent.
-        options: As for `grade`.
     """
-    plan = plan_of(suite, pass_score=options.pass_score)
+    plan = plan_of(suite)
     grader = TrialGrader(
         task,
         agent_id=agent_id,

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple, TypeVar
 
 from sidecar.errors import SuiteError
-from sidecar.grading.evidence import MISS_CODES, Bracket, TrialEvidence
+from sidecar.grading.evidence import Bracket, TrialEvidence
 from sidecar.grading.reasons import Reason, named
 from sidecar.grading.usage import Usage
 from sidecar.suite.events import EventPayload, RunEvent, ToolCall, ToolReturn
@@ -51,20 +51,17 @@ class OutOfOrderError(SuiteError):
     """The events are not in the order of their sequence numbers."""
 
 
-def read_trial(
-    events: Iterable[RunEvent], *, agent_id: str, miss_codes: frozenset[str] = MISS_CODES
-) -> TrialEvidence:
+def read_trial(events: Iterable[RunEvent], *, agent_id: str) -> TrialEvidence:
     """Read one trial that has no score yet, as its runner does before it writes one.
 
     Args:
         events: The trial's events in order, its bracket among them.
         agent_id: The target agent.
-        miss_codes: Error codes that say that no fixture answered.
 
     Raises:
         SuiteError: If the events are of several runs, or out of order.
     """
-    reader = LogReader(agent_id, miss_codes)
+    reader = LogReader(agent_id)
     for _ in reader.trials(events):
         raise SuiteError("the trial has a score already", hint="give its events without it")
     return reader.unscored()
@@ -75,18 +72,14 @@ class LogReader:
 
     Args of the constructor:
         agent_id: The target agent, or None for that of the first bracket.
-        miss_codes: Error codes that say that no fixture answered.
 
     Attributes:
         agent_id: The target agent, None until it is known.
         started: The eval's beginning, None until it is read.
     """
 
-    def __init__(
-        self, agent_id: str | None = None, miss_codes: frozenset[str] = MISS_CODES
-    ) -> None:
+    def __init__(self, agent_id: str | None = None) -> None:
         self.agent_id = agent_id
-        self._miss_codes = miss_codes
         self.started: EvalStarted | None = None
         self._completed: EvalCompleted | None = None
         self._judge_usage = Usage()
@@ -238,7 +231,7 @@ class LogReader:
             self._other_agent = self._other_agent or payload.agent_id
             return
         self._seen_target = True
-        self._open.append(Bracket(payload.invocation_id, self._miss_codes))
+        self._open.append(Bracket(payload.invocation_id))
         if len(self._open) > 1:
             names = " and ".join(named(one.invocation_id) for one in self._open)
             self._defect("overlap", f"the brackets {names} of one agent overlap")

@@ -32,7 +32,6 @@ class SuiteFacts:
         tasks: The grade of each task, in suite order.
         judge_usage: Model calls of judges.
         judged: How many outputs a model judged.
-        max_cost: What the host lets a suite cost, US dollars, or None.
     """
 
     suite: AgentEvalSuite
@@ -40,7 +39,6 @@ class SuiteFacts:
     tasks: Sequence[TaskGrade]
     judge_usage: Usage
     judged: int = 0
-    max_cost: Fraction | None = None
 
     @property
     def trials(self) -> list[TrialGrade]:
@@ -145,22 +143,16 @@ def _total_cost(facts: SuiteFacts) -> Fraction | None:
 
 
 def _cost_failures(cost: Fraction | None, facts: SuiteFacts) -> list[Reason]:
-    thresholds = facts.suite.thresholds or Thresholds()
-    bars = [
-        ("maxCostUsd", thresholds.max_cost_usd),
-        ("the host's ceiling", None if facts.max_cost is None else float(facts.max_cost)),
-    ]
-    failures = []
-    for name, bar in bars:
-        if bar is None:
-            continue
-        if cost is None:
-            text = f"{name} is {bar:g}, but what the run cost is unknown"
-            failures.append(Reason("cost-unknown", text))
-        elif cost > exact(bar):
-            text = f"the run cost {float(cost):g} US dollars, over {name}, {bar:g}"
-            failures.append(Reason("too-dear", text, expected=f"{bar:g}", seen=f"{float(cost):g}"))
-    return failures
+    bar = (facts.suite.thresholds or Thresholds()).max_cost_usd
+    if bar is None:
+        return []
+    if cost is None:
+        text = f"maxCostUsd is {bar:g}, but what the run cost is unknown"
+        return [Reason("cost-unknown", text)]
+    if cost > exact(bar):
+        text = f"the run cost {float(cost):g} US dollars, over maxCostUsd, {bar:g}"
+        return [Reason("too-dear", text, expected=f"{bar:g}", seen=f"{float(cost):g}")]
+    return []
 
 
 def _latency_failures(facts: SuiteFacts) -> list[Reason]:

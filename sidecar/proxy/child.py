@@ -17,8 +17,8 @@ import time
 from collections import deque
 from collections.abc import Mapping, Sequence
 
-from sidecar.proxy import guard
-from sidecar.proxy.streams import Outlet, read_chunk
+from sidecar.proxy import guard, open_files
+from sidecar.proxy.streams import Outlet, pipe, read_chunk
 
 _PIPE_BYTES = 256 * 1024  # fewer switches for large results; the system's default is 64 KiB
 _POLL_SECONDS = 0.005
@@ -34,37 +34,44 @@ class Child:
 
     Attributes:
         stdin: What goes to it.
-        stdout: The descriptor that its messages come from.
+        stdout: The descriptor that its messages come from; whoever reads it closes it.
     """
 
-    def __init__(self, command: Sequence[str], env: Sequence[tuple[str, str]] = ()) -> None:
-        """Start it, with this process's environment and working directory.
+    def __init__(
+        self,
+        command: Sequence[str],
+        env: Sequence[tuple[str, str]] = (),
+        cwd: str | None = None,
+    ) -> None:
+        """Start it, with this process's environment.
 
         Args:
             command: Its program and arguments.
             env: Variables that it gets beside ours.
+            cwd: Its working directory; None for this process's.
 
         Raises:
             OSError: If it cannot be started.
         """
-        in_read, in_write = os.pipe()
-        self.stdout, out_write = os.pipe()
-        self._stderr, err_write = os.pipe()
-        for descriptor in (in_write, self.stdout):
-            _widen(descriptor)
-        ends = (in_read, out_write, err_write)
-        try:
-            self._pid = _spawn(command, env, ends)
-        except OSError:
-            for descriptor in (in_write, self.stdout, self._stderr):
-                os.close(descriptor)
-            raise
-        finally:
-            for descriptor in ends:
-                os.close(descriptor)
-        os.set_blocking(in_write, False)  # ours alone: the child's end is not touched
+        with contextlib.ExitStack() as ours, contextlib.ExitStack() as theirs:
+            in_read, in_write = pipe(theirs, ours)
+            self.stdout, out_write = pipe(ours, theirs)
+            self._stderr, err_write = pipe(ours, theirs)
+            for descriptor in (in_write, self.stdout):
+                _widen(descriptor)
+            os.set_blocking(in_write, False)  # ours alone: the child's end is not touched
+            ends = (in_read, out_write, err_write)
+            given = {**_environment(), **dict(env)} if env else _environment()
+            self._pid = (
+                _spawn(command, given, ends)
+                if cwd is None
+                else _spawn_in(cwd, command, given, ends)
+            )
+            theirs.close()
+            _guard(self._pid)
+            open_files.give_back(self._pid)
+            ours.pop_all()
         self.stdin = Outlet(in_write)
-        guard.watch(self._pid)
         self._code: int | None = None
         self._reaping = threading.Lock()  # whoever comes second would find no child
         self._reaped = False  # from then on its id may be another's
@@ -72,13 +79,16 @@ class Child:
         self._tail_part = b""
 
     def relay_stderr(self) -> None:
-        """Pass its standard error on until it ends, keeping the last lines. Blocks."""
+        """Pass its standard error on until it ends, keeping the last lines; once. Blocks."""
         errors = Outlet(2)
-        while chunk := read_chunk(self._stderr):
-            errors.send(chunk)
-            *lines, part = (self._tail_part + chunk).split(b"\n")
-            self._tail.extend(line[-_TAIL_LINE_BYTES:] for line in lines)
-            self._tail_part = part[-_TAIL_LINE_BYTES:]
+        try:
+            while chunk := read_chunk(self._stderr):
+                errors.send(chunk)
+                *lines, part = (self._tail_part + chunk).split(b"\n")
+                self._tail.extend(line[-_TAIL_LINE_BYTES:] for line in lines)
+                self._tail_part = part[-_TAIL_LINE_BYTES:]
+        finally:
+            os.close(self._stderr)
 
     def last_words(self) -> str:
         """The last lines of its standard error, as text."""
@@ -135,18 +145,61 @@ class Child:
             time.sleep(_GROUP_POLL_SECONDS)
 
 
-def _spawn(
-    command: Sequence[str], env: Sequence[tuple[str, str]], ends: tuple[int, int, int]
-) -> int:
+def _spawn(command: Sequence[str], env: Mapping[str, str], ends: tuple[int, int, int]) -> int:
     actions = [(os.POSIX_SPAWN_DUP2, end, target) for target, end in enumerate(ends)]
     return os.posix_spawnp(
         command[0],
         list(command),
-        {**_environment(), **dict(env)} if env else _environment(),
+        env,
         file_actions=actions,
         setsid=True,
         setsigdef=_IGNORED_BY_PYTHON,
     )
+
+
+def _spawn_in(
+    cwd: str, command: Sequence[str], env: Mapping[str, str], ends: tuple[int, int, int]
+) -> int:
+    """Start it in a folder, which `posix_spawn` cannot do.
+
+    Raises:
+        OSError: If it cannot be started; where that is for the folder, it says so.
+    """
+    import subprocess  # noqa: PLC0415  # few need it, and it is slow to import
+
+    stdin, stdout, stderr = ends
+    try:
+        process = subprocess.Popen(
+            command,
+            cwd=cwd,
+            env=env,
+            stdin=stdin,
+            stdout=stdout,
+            stderr=stderr,
+            start_new_session=True,
+            close_fds=False,
+        )
+    except OSError as error:
+        if error.filename == cwd:
+            text = f"its working directory {cwd!r}: {error.strerror}"
+            raise OSError(error.errno, text) from None
+        raise
+    process.returncode = 0  # so that it is left to us: we look how it ended, and reap it
+    return process.pid
+
+
+def _guard(pid: int) -> None:
+    """Have a process guarded, or end it: nobody else would.
+
+    Raises:
+        OSError: If there can be no guard.
+    """
+    try:
+        guard.watch(pid)
+    except OSError:
+        guard.signal_group(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        raise
 
 
 def _environment() -> Mapping[str, str]:

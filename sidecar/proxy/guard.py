@@ -13,7 +13,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Collection
 
 _GRACE_SECONDS = 2.0
 _POLL_SECONDS = 0.02  # looks at all processes of the machine
@@ -43,7 +43,7 @@ def signal_group(group: int, sign: int) -> bool:
     return True
 
 
-def wait_for_groups(groups: Iterable[int], seconds: float) -> None:
+def wait_for_groups(groups: Collection[int], seconds: float) -> None:
     """Wait for the end of all that runs in some groups, at most so long."""
     until = time.monotonic() + seconds
     while any(map(is_alive, groups)) and time.monotonic() < until:

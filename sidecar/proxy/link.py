@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sidecar.wire.framing import Oversized
+
+START_FAILED = 127
+"""Exit code of a server that never was there: as a shell has it for a command."""
 
 
 class Inlet(Protocol):
@@ -24,10 +32,13 @@ class Link(Protocol):
 
     @property
     def stdout(self) -> int:
-        """The descriptor that its lines come from; at its end the server is gone."""
+        """The descriptor that its lines come from; at its end the server is gone.
+
+        Whoever reads it closes it.
+        """
 
     def relay_stderr(self) -> None:
-        """Pass on what it says besides, until it ends. Blocks."""
+        """Pass on what it says besides, until it ends; to be called once. Blocks."""
 
     def last_words(self) -> str:
         """The last that it said besides, as text; empty if nothing."""
@@ -42,6 +53,27 @@ class Link(Protocol):
             grace_seconds: Waited at each step.
             patient: Whether it may end by itself once it gets no more lines.
         """
+
+
+class Behind(Protocol):
+    """What stands behind the client: a live server, or a playback."""
+
+    @property
+    def failure(self) -> str | None:
+        """Why the server is gone, if it is."""
+
+    @property
+    def answered(self) -> int:
+        """How many answers the client got yet, or at least whether it got any."""
+
+    def take(self, lines: Sequence[bytes | Oversized]) -> None:
+        """Take lines of the client's that came together."""
+
+    def drained(self, seconds: float) -> bool:
+        """Wait for open answers, at most so long; tell whether none is open."""
+
+    def finish(self, *, patient: bool) -> int:
+        """End, and return the exit code."""
 
 
 class Remark(NamedTuple):

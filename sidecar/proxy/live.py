@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Sequence
 
 from sidecar.cassette.recorder import Recorder
-from sidecar.proxy.link import Link, Remark
+from sidecar.proxy.link import START_FAILED, Link, Remark
 from sidecar.proxy.options import ProxyOptions
+from sidecar.proxy.oversized import is_answer, is_call, too_large
 from sidecar.proxy.streams import read_batches, say, tell
 from sidecar.proxy.wiring import Wiring
 from sidecar.wire.framing import Oversized
-from sidecar.wire.json_text import leading_members
 from sidecar.wire.jsonrpc import (
     CONNECTION_CLOSED,
-    MESSAGE_TOO_LARGE,
     Message,
     failure,
     id_key,
@@ -23,8 +23,6 @@ from sidecar.wire.jsonrpc import (
 )
 
 _ENDING_SECONDS = 0.3  # for the exit code and the last words, while the client waits
-START_FAILED = 127
-"""Exit code where the command cannot be started, as a shell has it."""
 
 
 class LiveServer:
@@ -116,8 +114,8 @@ class LiveServer:
 
     def _refuse(self, line: Oversized) -> None:
         """Answer a message of the client's that is over the ceiling, to whoever waits."""
-        answer = _too_large(line, self._options)
-        if not _is_call(line) and (b'"result"' in line.head or b'"error"' in line.head):
+        answer = too_large(line, self._options)
+        if is_answer(line):
             self._answer_server(line, answer)
         else:
             self._client.send(answer)
@@ -160,6 +158,7 @@ class LiveServer:
                 if passed:
                     self._client.send(passed[0] if len(passed) == 1 else b"".join(passed))
         finally:
+            os.close(link.stdout)
             self._ended(link)
 
     def _noted(self, line: bytes | Oversized) -> bytes | None:
@@ -199,8 +198,8 @@ class LiveServer:
         return True
 
     def _noted_oversized(self, line: Oversized) -> bytes | None:
-        answer = _too_large(line, self._options)
-        if _is_call(line):
+        answer = too_large(line, self._options)
+        if is_call(line):
             self._answer_server(line, answer)
             return None
         self._note(read_line(answer) or [])
@@ -233,7 +232,7 @@ def _connected(options: ProxyOptions, remarks: dict[bytes, Remark]) -> Link:
     if options.url is None:
         from sidecar.proxy.child import Child  # noqa: PLC0415  # only one of the two is used
 
-        return Child(options.command, options.env)
+        return Child(options.command, options.env, options.cwd)
     from sidecar.proxy.http.remote import Remote  # noqa: PLC0415  # aiohttp takes half a second
 
     return Remote(options, remarks)
@@ -243,17 +242,3 @@ def _noise(line: bytes, server: str) -> None:
     text = line.strip()
     if text:
         tell(b"[" + server.encode(errors="backslashreplace") + b"] " + text + b"\n")
-
-
-def _is_call(line: Oversized) -> bool:
-    """Whether a message over the ceiling is a request or a notification, not an answer."""
-    return "method" in leading_members(line.head.decode(errors="replace"))
-
-
-def _too_large(line: Oversized, options: ProxyOptions) -> bytes:
-    text = (
-        f"A message of {line.size} bytes is over the ceiling of {options.max_message_bytes}; "
-        "raise it with --max-message-bytes"
-    )
-    say(f"server {options.server!r}: {text}")
-    return failure(id_of_oversized(line), MESSAGE_TOO_LARGE, text)

@@ -27,6 +27,7 @@ class ProxyOptions(NamedTuple):
         journal: The journal's path.
         run: The run's id.
         env: Variables that the command gets beside this process's own.
+        cwd: The command's working directory; None takes ours.
         url: Of a live server that is reached over HTTP, in place of a command.
         headers: For each request to it, names and values; the values are secrets.
         transport: How it speaks; None tries Streamable HTTP first, as the protocol says.
@@ -39,6 +40,7 @@ class ProxyOptions(NamedTuple):
         connect_seconds: How long a connection to `url` may take.
         answer_seconds: How long the server there may take to begin an answer, 0 for ever;
             from then on it may take its time.
+        config_entry: The id of the config's entry that starts it, where `wrap` wrote one.
         redaction: What is masked besides what is known to be a secret.
     """
 
@@ -49,6 +51,7 @@ class ProxyOptions(NamedTuple):
     journal: str
     run: str
     env: tuple[tuple[str, str], ...] = ()
+    cwd: str | None = None
     url: str | None = None
     headers: tuple[tuple[str, str], ...] = ()
     transport: Transport | None = None
@@ -60,4 +63,5 @@ class ProxyOptions(NamedTuple):
     grace_seconds: float = 2.0
     connect_seconds: float = 10.0
     answer_seconds: float = 600.0
+    config_entry: str | None = None
     redaction: Rules = NO_RULES

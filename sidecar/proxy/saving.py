@@ -49,7 +49,15 @@ def load(options: Kept) -> cassettes.Loaded | None:
     return loaded
 
 
-def save(options: Kept, journal: Journal, masks: Redactor | None = None) -> None:
+def answering(loaded: cassettes.Loaded | None, mode: Mode, server: str) -> cassettes.Loaded | None:
+    """Return the cassette if it answers for a server, before anything live does; else None."""
+    if loaded is None or mode == "replay":
+        return loaded
+    known = (item.server == server for item in loaded.cassette.interactions)
+    return loaded if any(known) else None
+
+
+def save(options: Kept, journal: Journal, masks: Redactor) -> None:
     """Save the cassette; what `record` says of it at its end is not said here too.
 
     Args:
@@ -57,10 +65,13 @@ def save(options: Kept, journal: Journal, masks: Redactor | None = None) -> None
         journal: What it recorded into.
         masks: The redactor that recorded; it has learnt values that must not be in the file.
     """
-    if options.cassette is None:
-        return
     is_watched = False
     try:
+        if options.cassette is None:
+            from sidecar.store.looked_over_rows import look_over  # noqa: PLC0415  # no replay's
+
+            look_over(journal, options.run, masks)
+            return
         is_watched = journal.is_watched(options.run)
         saved = cassettes.save_run(
             journal,

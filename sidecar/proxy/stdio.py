@@ -7,51 +7,29 @@ import select
 import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
-from sidecar.cassette.redaction import Redactor
-from sidecar.errors import SidecarError
+from sidecar.errors import UsageError
+from sidecar.proxy.masking import masks_of_servers
 from sidecar.proxy.options import ProxyOptions
-from sidecar.proxy.saving import load, save
+from sidecar.proxy.saving import answering, load, save
 from sidecar.proxy.stopping import StopOrder
 from sidecar.proxy.streams import Outlet, read_chunk, say
 from sidecar.proxy.tape import Tape
 from sidecar.proxy.wiring import Wiring
 from sidecar.store import cassettes
 from sidecar.store.environment import unknown_variables
-from sidecar.store.journal import Journal, Session
-from sidecar.store.masking import masks_for
+from sidecar.store.journal import Journal
 from sidecar.wire.framing import LineBuffer, Oversized
-from sidecar.wire.json_text import dump
 
 if TYPE_CHECKING:
+    from sidecar.proxy.link import Behind
     from sidecar.proxy.live import LiveServer
 
 _LINGER_MS = 1000  # a server that never answered: its client may ask once more
 _FIRST_MS = 10_000  # and may not have asked at all yet
 _SETTLE_MS = 1  # a request is written with its answer if that comes within
 _DRAIN_STEP_SECONDS = 0.05
-
-
-class Behind(Protocol):
-    """What stands behind the client: a live server, or a playback."""
-
-    @property
-    def failure(self) -> str | None:
-        """Why the server is gone, if it is."""
-
-    @property
-    def answered(self) -> int:
-        """How many answers the client got yet, or at least whether it got any."""
-
-    def take(self, lines: Sequence[bytes | Oversized]) -> None:
-        """Take lines of the client's that came together."""
-
-    def drained(self, seconds: float) -> bool:
-        """Wait for open answers, at most so long; tell whether none is open."""
-
-    def finish(self, *, patient: bool) -> int:
-        """End, and return the exit code."""
 
 
 def run(options: ProxyOptions) -> int:
@@ -68,45 +46,51 @@ def run(options: ProxyOptions) -> int:
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # ignored, it would eat exit codes
     cassette = load(options)
     journal = Journal.open(options.journal)
-    masks = _masks(options)
+    watched = journal.watched_mode(options.run)
+    if watched == "replay" and options.mode != "replay":
+        journal.close()
+        raise _nothing_live(options)
+    masks = masks_of_servers(os.path.dirname(options.journal), options.redaction, [options])
     journal.start_run(
         options.run, mode=options.mode, cassette=options.cassette, agent_id=options.agent_id
     )
     session = journal.start_session(
-        options.run, server=options.server, mode=options.mode, agent_id=options.agent_id
+        options.run,
+        server=options.server,
+        mode=options.mode,
+        agent_id=options.agent_id,
+        config_entry=options.config_entry,
     )
     tape = Tape(session, names_agent=options.agent_id is None)
     stop = StopOrder()
     stop.listen()
-    wiring = Wiring(options, Outlet(1), tape, masks, journal.is_watched(options.run))
+    wiring = Wiring(options, Outlet(1), tape, masks, watched is not None)
     misspelt = unknown_variables(os.environ)
     if misspelt and not wiring.is_watched:
         say(misspelt)
     behind = _behind(wiring, cassette, stop)
     code, state = _serve(options, behind, tape, stop)
-    _close(session, code, "failed" if tape.broken else state)
+    tape.end(exit_code=code, state=state)
     if options.mode in ("record", "auto"):
         save(options, journal, masks)
     journal.close()
     return 2 if tape.broken and options.mode == "replay" else code
 
 
-def _masks(options: ProxyOptions) -> Redactor:
-    values: tuple[str, ...] = ()
-    if options.headers:
-        from sidecar.proxy.addresses import secrets_of  # noqa: PLC0415  # a command has none
-
-        values = secrets_of(options.headers)
-    home = os.path.dirname(options.journal)
-    masks = masks_for(home, os.environ, options.redaction, values)
-    if len(options.command) > 1:  # what is a secret there is one everywhere (X08)
-        masks.json_text(dump(list(options.command)))
-    return masks
+def _nothing_live(options: ProxyOptions) -> UsageError:
+    """Refuse a server that the agent took from a wrapped config in the midst of a replay."""
+    return UsageError(
+        f"server {options.server!r} was started in mode {options.mode}, but the agent's run is "
+        "a replay, in which nothing is live",
+        hint="let the agent take its servers from the config that {mcp_config} or "
+        "MCP_SIDECAR_CONFIG names",
+    )
 
 
 def _behind(wiring: Wiring, loaded: cassettes.Loaded | None, stop: StopOrder) -> Behind:
     options = wiring.options
-    if loaded is None or (options.mode == "auto" and not _knows(loaded, options.server)):
+    recorded = answering(loaded, options.mode, options.server)
+    if recorded is None:
         live = _live(wiring, stop.wake)
         live.start()
         return live
@@ -115,17 +99,13 @@ def _behind(wiring: Wiring, loaded: cassettes.Loaded | None, stop: StopOrder) ->
 
     goes_live = options.mode == "auto" or options.on_miss == "live"
     start = (lambda on_end: _live(wiring, on_end)) if goes_live else None
-    return Playback(wiring, Matcher(loaded.cassette.interactions, wiring.masks), start)
+    return Playback(wiring, Matcher(recorded.cassette.interactions, wiring.masks), start)
 
 
 def _live(wiring: Wiring, on_end: Callable[[], None]) -> LiveServer:
     from sidecar.proxy.live import LiveServer  # noqa: PLC0415  # a replay needs none
 
     return LiveServer(wiring, on_end)
-
-
-def _knows(loaded: cassettes.Loaded, server: str) -> bool:
-    return any(item.server == server for item in loaded.cassette.interactions)
 
 
 def _serve(options: ProxyOptions, behind: Behind, tape: Tape, stop: StopOrder) -> tuple[int, str]:
@@ -184,10 +164,3 @@ def _client_lines(
     if rest is not None:
         # The server sees the end only after it has answered: it needs the line's.
         yield [rest if isinstance(rest, Oversized) else rest + b"\n"]
-
-
-def _close(session: Session, code: int, state: str) -> None:
-    try:
-        session.close(exit_code=code, state=state)
-    except SidecarError as error:
-        say(str(error))

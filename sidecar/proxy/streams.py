@@ -7,6 +7,7 @@ import os
 import select
 import threading
 from collections.abc import Iterator
+from contextlib import ExitStack
 
 from sidecar.wire.framing import LineBuffer, Oversized
 
@@ -43,30 +44,59 @@ def read_chunk(descriptor: int) -> bytes:
             return b""
 
 
+def pipe(reading: ExitStack, writing: ExitStack) -> tuple[int, int]:
+    """Make a pipe.
+
+    Args:
+        reading: Whose end closes the end that is read.
+        writing: Whose end closes the other one.
+
+    Returns:
+        The descriptors, of the end that is read first.
+
+    Raises:
+        OSError: If there are too many already.
+    """
+    read, write = os.pipe()
+    reading.callback(os.close, read)
+    writing.callback(os.close, write)
+    return read, write
+
+
 class Outlet:
     """A stream that several threads write whole messages to (S15).
 
     A reader that is gone is no error: what is written then is dropped, and `closed` says so.
+
+    Attributes:
+        closed: Whether nothing can be written any more; the descriptor is freed by `close`.
     """
 
     def __init__(self, descriptor: int) -> None:
-        self._descriptor = descriptor
+        self._descriptor: int | None = descriptor  # None once it is freed
         self._lock = threading.Lock()
+        self._is_left = False  # to whoever writes, to free it
         self.closed = False
 
     def send(self, data: bytes) -> bool:
         """Write all of it; tell whether it went out."""
         with self._lock:
-            if self.closed:
-                return False
-            try:
-                written = _write(self._descriptor, data)
-                if written < len(data):
-                    self._send_rest(memoryview(data)[written:])
-            except OSError:
-                self.closed = True
-                return False
-            return True
+            is_sent = self._sent(data)
+        if self._is_left:
+            self.close()
+        return is_sent
+
+    def _sent(self, data: bytes) -> bool:
+        if self.closed or self._descriptor is None:
+            return False
+        try:
+            written = _write(self._descriptor, data)
+            if written < len(data):
+                _write_rest(self._descriptor, memoryview(data)[written:])
+        except OSError:
+            self.closed = True
+            return False
+        return True
 
     def begin(self, data: bytes) -> int:
         """Write what goes out at once of a message; return how much, for `send` of the rest.
@@ -75,29 +105,37 @@ class Outlet:
         no other thread writes meanwhile.
         """
         with self._lock:
+            if self.closed or self._descriptor is None:
+                return len(data)
             try:
-                return len(data) if self.closed else os.write(self._descriptor, data)
+                return os.write(self._descriptor, data)
             except BlockingIOError:
                 return 0
             except OSError:
                 self.closed = True
                 return len(data)
 
-    def _send_rest(self, data: memoryview) -> None:
-        while data:
-            data = data[_write(self._descriptor, data) :]
-
     def close(self) -> None:
-        """Close the descriptor, once; one that a write hangs in stays open."""
+        """Close the descriptor, once; where a write hangs, that does it when it ends."""
         if not self._lock.acquire(timeout=_CLOSING_SECONDS):
-            self.closed = True
-            return
+            self.closed = self._is_left = True
+            if not self._lock.acquire(blocking=False):
+                return  # whoever has it looks at `_is_left` afterwards
         try:
-            if not self.closed:
-                self.closed = True
-                os.close(self._descriptor)
+            self.closed = True
+            self._free()
         finally:
             self._lock.release()
+
+    def _free(self) -> None:
+        descriptor, self._descriptor = self._descriptor, None
+        if descriptor is not None:
+            os.close(descriptor)
+
+
+def _write_rest(descriptor: int, data: memoryview) -> None:
+    while data:
+        data = data[_write(descriptor, data) :]
 
 
 def _write(descriptor: int, data: bytes | memoryview) -> int:

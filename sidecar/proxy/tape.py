@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from contextlib import nullcontext
 from typing import NamedTuple
 
-from sidecar.cassette.facts import Fact, Finished, Noted, Opened
+from sidecar.cassette.facts import Fact, Finished, Noted, Opened, Passed
 from sidecar.cassette.interaction import Interaction
 from sidecar.cassette.outcome import error_code
 from sidecar.errors import JournalError
@@ -101,6 +101,14 @@ class Tape:
         self.broken = True
         say(f"{error}; what follows is not recorded, and the run stays incomplete")
 
+    def end(self, *, exit_code: int | None, state: str) -> None:
+        """Write what is queued, and end the session: as failed, if not all could be written."""
+        self.flush()
+        try:
+            self.session.close(exit_code=exit_code, state="failed" if self.broken else state)
+        except JournalError as error:
+            say(str(error))
+
     def _write(self, track: _Track, batch: list[_Timed]) -> None:
         for timed in batch:
             if self._names_agent and isinstance(timed.fact, Opened):
@@ -153,6 +161,10 @@ class _Track:
                 self.settle()
                 if number in self._rows:
                     self._session.note(self._rows[number], interaction)
+            case Passed(number, phase, position, passage):
+                self.settle()
+                if number in self._rows:
+                    self._session.add_passage(self._rows[number], phase, position, passage)
 
     def settle(self) -> None:
         """Write the requests that are still open, so that they are known of."""

@@ -1,6 +1,6 @@
 """A grade in words: each task's score and gate, and why a trial failed.
 
-Reasons quote tools and recordings, so all that is shown is escaped (design.md,
+Reasons quote tools and recordings, so all that is shown is escaped (ARCHITECTURE.md,
 invariant 10).
 """
 
@@ -49,17 +49,24 @@ class _Line(NamedTuple):
     style: str = ""
 
 
-def graded(grade: Grade, *, notes: Notes | None = None, width: int | None = None) -> str:
+def graded(
+    grade: Grade,
+    *,
+    notes: Notes | None = None,
+    baseline: str | None = None,
+    width: int | None = None,
+) -> str:
     """Write a grade for a person; what is odd about its log is left to `oddities`.
 
     Args:
         grade: The grade.
         notes: What else is known of its trials.
+        baseline: What to call the baseline; default by its run's id.
         width: The terminal's width in columns, and that there is one: lines are coloured
             and broken there. None: neither.
     """
-    lines = [*_task_lines(grade, notes or {}), *_comparison_lines(grade), *_verdict_lines(grade)]
-    return _written(lines, width)
+    lines = [*_task_lines(grade, notes or {}), *_comparison_lines(grade, baseline)]
+    return _written([*lines, *_verdict_lines(grade)], width)
 
 
 def oddities(grade: Grade, *, width: int | None = None) -> str:
@@ -160,12 +167,13 @@ def _reason_line(depth: int, reason: Reason) -> _Line:
     return _Line(depth, f"- {reason.text}", "red")
 
 
-def _comparison_lines(grade: Grade) -> Iterator[_Line]:
+def _comparison_lines(grade: Grade, baseline: str | None) -> Iterator[_Line]:
     if grade.comparison is None:
         return
     regression = grade.comparison.regression
     said = "; ".join(reason.text for reason in grade.comparison.reasons)
-    text = f"against {regression.baseline_run_id}: score {regression.score_delta:+g}, {said}"
+    name = baseline or regression.baseline_run_id
+    text = f"against {name}: score {regression.score_delta:+g}, {said}"
     yield _Line(0, text, _VERDICT_STYLES.get(regression.verdict or "", ""))
 
 

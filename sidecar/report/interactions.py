@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from sidecar.cassette.interaction import Interaction, Response
 from sidecar.report.tables import Column
-from sidecar.report.text import counted, shortened
+from sidecar.report.text import counted
 from sidecar.wire.json_text import JsonValue, NotJsonError, dump, parse
 from sidecar.wire.mcp import members_of, read_tool_call
+from sidecar.wire.shortening import shortened
 
 SHORT = 60
 """Characters of arguments and answers that are shown where not all is asked for."""

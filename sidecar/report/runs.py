@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from sidecar.report.interactions import COLUMNS, answer_text, arguments_text, cells
 from sidecar.report.tables import Column, table
-from sidecar.report.text import counted, escaped, shortened
+from sidecar.report.text import counted, escaped
 from sidecar.store.recorded import Recorded
 from sidecar.store.runs import RunLine
 from sidecar.wire.json_text import JsonValue, NotJsonError, parse_plain
+from sidecar.wire.shortening import shortened
 
 _SHORT_INPUT = 200  # characters; the output and the input of a run may be pages
+_MINUTE = 60  # seconds
 _LIST = (
     Column("run", whole=True),
     Column("started", whole=True),
+    Column("time", right=True, whole=True),
     Column("agent"),
     Column("mode"),
     Column("state"),
@@ -31,6 +35,7 @@ def listed(runs: Sequence[RunLine], *, width: int | None) -> str:
         (
             run.run_id,
             _time(run.started_at),
+            _lasted(run),
             run.agent_id or "",
             run.mode,
             run.state,
@@ -102,7 +107,9 @@ def as_json(run: RunLine, seen: Sequence[Recorded] | None = None) -> JsonValue:
 def _facts(run: RunLine) -> list[tuple[str, str]]:
     ended = f", ended {_time(run.ended_at)}" if run.ended_at else ""
     code = "" if run.exit_code is None else f", exit code {run.exit_code}"
-    trial = f"{run.suite_id} {run.task_id} #{run.trial_index}" if run.task_id else ""
+    trial = ""
+    if run.trial_index is not None:
+        trial = f"{run.trial_index + 1}, of task {run.task_id} of {run.suite_id}"
     servers = [f"{one.server} ({one.state})" for one in run.sessions]
     return [
         ("run", run.run_id),
@@ -143,6 +150,18 @@ def _interaction(number: int, item: Recorded) -> JsonValue:
 def _time(text: str) -> str:
     """Shorten an ISO 8601 time to seconds."""
     return text[:19].replace("T", " ")
+
+
+def _lasted(run: RunLine) -> str:
+    """How long a run took; empty if it runs, or nobody saw the end."""
+    if run.ended_at is None:
+        return ""
+    ended, started = map(datetime.fromisoformat, (run.ended_at, run.started_at))
+    seconds = (ended - started).total_seconds()
+    if seconds < _MINUTE:
+        return f"{seconds:.1f} s"
+    minutes, seconds = divmod(round(seconds), _MINUTE)
+    return f"{minutes} min {seconds:02} s"
 
 
 def _took(item: Recorded) -> str:

@@ -1,4 +1,4 @@
-"""Text of tools, agents and recordings, made safe to show (design.md, invariant 10)."""
+"""Text of tools, agents and recordings, made safe to show (ARCHITECTURE.md, invariant 10)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import unicodedata
 _NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _LAST_BYTE = 0xFF
 _LAST_BMP = 0xFFFF
-_ELLIPSIS = "…"
 
 
 def escaped(text: str, *, newlines: bool = False) -> str:
@@ -26,11 +25,6 @@ def escaped(text: str, *, newlines: bool = False) -> str:
         letter if letter.isprintable() or (newlines and letter == "\n") else _escape(letter)
         for letter in text
     )
-
-
-def shortened(text: str, limit: int) -> str:
-    """Cut text that is longer than `limit` characters; an ellipsis says so."""
-    return text if len(text) <= limit else text[: limit - 1] + _ELLIPSIS
 
 
 def counted(count: int, noun: str, plural: str = "") -> str:

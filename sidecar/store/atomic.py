@@ -6,8 +6,7 @@ On the hot path: a proxy saves its cassette when it ends.
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 
 from sidecar.store.file_lock import try_lock
@@ -17,8 +16,16 @@ _MODE = 0o644  # less the umask
 _MAX_NAME = 200  # of 255 bytes; the rest is for what makes the name unique
 
 
-def write(path: str, chunks: Iterable[bytes]) -> None:
+def write(path: str, chunks: Iterable[bytes], *, check: Callable[[], None] | None = None) -> None:
     """Replace a file's content; its folder is made, its mode kept, a link to it followed.
+
+    Its owner and group are kept as far as the system lets us.
+
+    Args:
+        path: The file.
+        chunks: Its new content.
+        check: Called when all is written, right before the file is replaced; what it
+            raises leaves the file as it was.
 
     Raises:
         OSError: If that is not possible; the file is as it was.
@@ -27,7 +34,8 @@ def write(path: str, chunks: Iterable[bytes]) -> None:
     folder, name = os.path.split(path)
     os.makedirs(folder, exist_ok=True)
     _clean(folder, name)
-    temporary, descriptor = _temporary(folder, name)
+    # What is private must not be open to others while it is written, either.
+    temporary, descriptor = _temporary(folder, name, 0o600 if os.path.exists(path) else _MODE)
     try:
         # The lock goes with the file's closing: while it is held, no one cleans it away.
         with open(descriptor, "wb") as file:
@@ -35,9 +43,9 @@ def write(path: str, chunks: Iterable[bytes]) -> None:
                 file.write(chunk)
             file.flush()
             os.fsync(descriptor)
-            _keep_mode(path, temporary)
-            if sys.platform == "win32":  # an open file cannot be moved there
-                file.close()
+            _keep_mode_and_owner(path, temporary)
+            if check is not None:
+                check()
             os.replace(temporary, path)
     except BaseException:
         _remove(temporary)
@@ -45,11 +53,11 @@ def write(path: str, chunks: Iterable[bytes]) -> None:
     _sync_folder(folder)
 
 
-def _temporary(folder: str, name: str) -> tuple[str, int]:
+def _temporary(folder: str, name: str, mode: int) -> tuple[str, int]:
     """Make a file of a new name in the same folder, locked."""
     while True:
         path = os.path.join(folder, f"{_prefix(name)}{os.urandom(6).hex()}{_SUFFIX}")
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, _MODE)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, mode)
         # Another process may have cleaned it away before it was locked.
         if try_lock(descriptor) and os.path.exists(path):
             return path, descriptor
@@ -80,12 +88,15 @@ def _prefix(name: str) -> str:
     return f".{name[:_MAX_NAME]}."
 
 
-def _keep_mode(path: str, temporary: str) -> None:
+def _keep_mode_and_owner(path: str, temporary: str) -> None:
     try:
-        mode = os.stat(path).st_mode & 0o777
+        kept, made = os.stat(path), os.stat(temporary)
     except FileNotFoundError:
         return
-    os.chmod(temporary, mode)
+    if (kept.st_uid, kept.st_gid) != (made.st_uid, made.st_gid):
+        with suppress(PermissionError):
+            os.chown(temporary, kept.st_uid, kept.st_gid)
+    os.chmod(temporary, kept.st_mode & 0o777)
 
 
 def _remove(path: str) -> None:

@@ -1,4 +1,4 @@
-"""Cassette files: loaded, and saved from the journal (design.md, section 4).
+"""Cassette files: loaded, and saved from the journal.
 
 On the hot path: nothing here may import more than the standard library's light parts.
 """
@@ -6,18 +6,21 @@ On the hot path: nothing here may import more than the standard library's light 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from sidecar.cassette.file_format import Loaded, lines, read
-from sidecar.cassette.interaction import Cassette, Interaction, Passage, Response, Server
+from sidecar.cassette.interaction import Cassette, Interaction, Server
 from sidecar.cassette.placeholders import MARK, Renumberer, numbers_in
+from sidecar.cassette.redaction import Redactor
+from sidecar.cassette.texts import texts_of, with_texts
 from sidecar.errors import CassetteError, UsageError
 from sidecar.store import atomic, recorded
 from sidecar.store.connection import PATIENCE_SECONDS
 from sidecar.store.file_lock import FileLock
 from sidecar.store.journal import Journal
+from sidecar.store.masking import masks_for
 from sidecar.store.recorded import Recorded
+from sidecar.store.settings import load_settings, project_of
 from sidecar.wire.json_text import parse
 from sidecar.wire.mcp import INITIALIZE, members_of, modern_version
 
@@ -50,26 +53,56 @@ def load(path: str) -> Loaded:
     return read(_bytes(path), path)
 
 
-def save(path: str, cassette: Cassette) -> None:
+def save(path: str, cassette: Cassette, masks: Redactor | None = None) -> None:
     """Write a cassette file as a whole, or not at all (C06).
 
+    Args:
+        path: The file.
+        cassette: What is written.
+        masks: Knows values that must not be in it; None where nothing new is written.
+
     Raises:
-        CassetteError: If it cannot be written; what was there is still there.
+        CassetteError: If a known value is in it, or it cannot be written; what was there
+            is still there.
     """
-    _write(path, "".join(lines(cassette)).encode())
+    text = "".join(lines(cassette))
+    if masks is not None:
+        _refuse_leaks(path, text, masks)
+    _write(path, text.encode())
 
 
-def of_run(journal: Journal, run_id: str) -> Cassette:
+def masks_of(journal: Journal) -> Redactor:
+    """Make what masks the secrets of this process's environment, as the journal does.
+
+    Raises:
+        JournalError: If the key of the journal's folder can be neither read nor made.
+        UsageError: If the project's settings are none.
+    """
+    home = os.path.dirname(journal.path)
+    rules = load_settings(project_of(home, os.getcwd())).redaction
+    return masks_for(home, os.environ, rules)
+
+
+def of_run(journal: Journal, run_id: str, masks: Redactor | None = None) -> Cassette:
     """Make a run's cassette: all that its proxies saw, secrets numbered by first appearance.
 
     It is complete if every proxy ended in order and answered all, and the agent did not
     fail. An agent that `mcp-sidecar` started must have ended; of others none can tell.
 
+    Args:
+        journal: The journal.
+        run_id: The run.
+        masks: Masks what only the recording as a whole tells; default what `masks_of` makes.
+
     Raises:
         JournalError: If the journal cannot be read.
         UsageError: If it has no such run.
     """
-    return _cassette(journal, run_id, recorded.of_run(journal.connection, run_id))
+    from sidecar.store import looked_over_rows  # noqa: PLC0415  # a replay saves none
+
+    rows = recorded.of_run(journal.connection, run_id)
+    masked = looked_over_rows.looked_over(rows, masks or masks_of(journal))
+    return _cassette(journal, run_id, masked)
 
 
 def in_place(path: str) -> Cassette | None:
@@ -92,8 +125,19 @@ def in_place(path: str) -> Cassette | None:
     return present
 
 
-def save_run(journal: Journal, run_id: str, path: str, *, overwrite: bool, extend: bool) -> Saved:
+def save_run(  # noqa: PLR0913  # what is saved, where to, and what of it is wanted
+    journal: Journal,
+    run_id: str,
+    path: str,
+    *,
+    overwrite: bool,
+    extend: bool,
+    masks: Redactor | None = None,
+) -> Saved:
     """Save a run's cassette, again and again by any of its processes.
+
+    What is masked then, since the run as a whole tells it, is masked in the journal, too, if
+    the run is over.
 
     A cassette of another run is left alone, unless it is to be overwritten or extended:
     then the old interactions come first, unchanged, and after them those of this run that
@@ -105,47 +149,54 @@ def save_run(journal: Journal, run_id: str, path: str, *, overwrite: bool, exten
         path: The cassette's file.
         overwrite: Whether to replace another run's cassette.
         extend: Whether to add to it; wins over `overwrite`.
+        masks: The redactor that recorded; default one of this process's environment.
 
     Raises:
-        CassetteError: If what is there is no whole cassette, which then stays (C01), or
-            the file cannot be written.
+        CassetteError: If what is there is no whole cassette, which then stays (C01), if a
+            known value is in what is to be written, or if the file cannot be written.
         JournalError: If the journal cannot be read or written.
         UsageError: If it has no such run.
     """
+    from sidecar.store import looked_over_rows as looks  # noqa: PLC0415  # a replay saves none
+
     lock = FileLock(f"{journal.path}.save.lock", patience_seconds=PATIENCE_SECONDS)
     with lock:
         present = in_place(path)
-        if present is None:
-            fresh = of_run(journal, run_id)
-        elif extend:
-            return _extended(journal, run_id, path, present)
-        elif overwrite or present.run == run_id:
-            fresh = of_run(journal, run_id)
-        else:
+        own = masks or masks_of(journal)
+        if present is not None and not extend and not overwrite and present.run != run_id:
+            looks.look_over(journal, run_id, own)
             return Saved(path, written=False, refused=_refusal(path, present, run_id))
-        save(path, fresh)
-        return Saved(path, written=True)
+        rows = recorded.of_run(journal.connection, run_id)
+        masked = looks.looked_over(rows, own)
+        try:
+            if present is not None and extend:
+                cassette = _extended(journal, run_id, present, masked)
+            else:
+                cassette = _cassette(journal, run_id, masked)
+            if cassette is not None:
+                save(path, cassette, own)
+        finally:
+            looks.keep(journal, run_id, rows, masked)
+        return Saved(path, written=cassette is not None)
 
 
-def _extended(journal: Journal, run_id: str, path: str, present: Cassette) -> Saved:
-    """Add to a cassette what this run recorded, but never twice."""
+def _extended(
+    journal: Journal, run_id: str, present: Cassette, rows: list[Recorded]
+) -> Cassette | None:
+    """Add to a cassette what this run recorded, but never twice; None if that is nothing."""
     base = _base(journal, run_id, present)
-    rows = recorded.of_run(journal.connection, run_id)
-    added = _cassette(journal, run_id, [row for row in rows if not row.replayed], after=base)
+    fresh = recorded.following(rows, base.interactions)
+    added = _cassette(journal, run_id, fresh, after=base)
     if not added.interactions and present.run != run_id:
-        return Saved(path, written=False)
+        return None
     servers = {**added.servers, **base.servers}
     order = {**base.servers, **added.servers}
-    save(
-        path,
-        base._replace(
-            interactions=base.interactions + added.interactions,
-            servers={name: servers[name] for name in order},
-            complete=base.complete and added.complete,
-            run=run_id,
-        ),
+    return base._replace(
+        interactions=base.interactions + added.interactions,
+        servers={name: servers[name] for name in order},
+        complete=base.complete and added.complete,
+        run=run_id,
     )
-    return Saved(path, written=True)
 
 
 def _base(journal: Journal, run_id: str, present: Cassette) -> Cassette:
@@ -171,7 +222,10 @@ def _base(journal: Journal, run_id: str, present: Cassette) -> Cassette:
 
 
 def _cassette(
-    journal: Journal, run_id: str, rows: list[Recorded], after: Cassette | None = None
+    journal: Journal,
+    run_id: str,
+    rows: list[Recorded],
+    after: Cassette | None = None,
 ) -> Cassette:
     found = tuple(row.interaction for row in rows)
     return Cassette(
@@ -190,51 +244,13 @@ def _renumbered(
     taken = {
         number
         for item in before + interactions
-        for text in _texts(item)
+        for text in texts_of(item)
         for number in numbers_in(text)
     }
     renumber = Renumberer(taken).text
     return tuple(
-        _mapped(item, renumber) if any(MARK in text for text in _texts(item)) else item
+        with_texts(item, renumber) if any(MARK in text for text in texts_of(item)) else item
         for item in interactions
-    )
-
-
-def _texts(interaction: Interaction) -> Iterator[str]:
-    """Yield every text of an interaction that may hold a secret's placeholder."""
-    yield interaction.params or ""
-    yield interaction.response.text if interaction.response else ""
-    for passage in interaction.during + interaction.after:
-        yield passage.params or ""
-        yield passage.reply.text if passage.reply else ""
-
-
-def _mapped(interaction: Interaction, change: Callable[[str], str]) -> Interaction:
-    """Change every text of an interaction, in the order in which they stand in the file."""
-    return interaction._replace(
-        params=_changed(interaction.params, change),
-        response=_changed_response(interaction.response, change),
-        during=_changed_passages(interaction.during, change),
-        after=_changed_passages(interaction.after, change),
-    )
-
-
-def _changed(text: str | None, change: Callable[[str], str]) -> str | None:
-    return None if text is None else change(text)
-
-
-def _changed_response(response: Response | None, change: Callable[[str], str]) -> Response | None:
-    return None if response is None else response._replace(text=change(response.text))
-
-
-def _changed_passages(
-    passages: tuple[Passage, ...], change: Callable[[str], str]
-) -> tuple[Passage, ...]:
-    return tuple(
-        item._replace(
-            params=_changed(item.params, change), reply=_changed_response(item.reply, change)
-        )
-        for item in passages
     )
 
 
@@ -281,6 +297,18 @@ def _protocol(interaction: Interaction) -> str:
         return modern_version(interaction.params) or ""
     version = parse(members_of(response.text).get("protocolVersion", '""'))
     return version if isinstance(version, str) else ""
+
+
+def _refuse_leaks(path: str, text: str, masks: Redactor) -> None:
+    count = masks.leaks(text)
+    if count:
+        times = "once" if count == 1 else f"{count} times"
+        raise CassetteError(
+            f"the cassette would hold the value of a secret, {times}, so it was not written",
+            place=path,
+            hint="name what holds it in the settings (`keys` or `patterns` of `redaction`), and "
+            "save the run again",
+        )
 
 
 def _refusal(path: str, present: Cassette, run_id: str) -> str:

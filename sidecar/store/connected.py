@@ -1,31 +1,43 @@
-"""Tells from the journal when a server was last started behind the sidecar."""
+"""Tells from the journal when servers were last started behind the sidecar."""
 
 from __future__ import annotations
 
 import os
+import sqlite3
+from contextlib import closing
+from urllib.parse import quote
 
 from sidecar.store import folders
-from sidecar.store.journal import Journal
+from sidecar.store.connection import PATIENCE_SECONDS, explained, version_of
 
-_LAST = "SELECT max(started_at) FROM sessions WHERE server = ?"
+_LAST = "SELECT server, coalesce(config_entry, ''), max(started_at) FROM sessions GROUP BY 1, 2"
 
 
-def last_connected(home: str, server: str) -> str | None:
-    """Tell when a client last started a server's proxy.
+def last_connected(home: str) -> dict[tuple[str, str], str]:
+    """Tell when a client last started each server's proxy.
 
     Args:
-        home: The sidecar's home, whose journal is read; none is made.
-        server: The server's name.
+        home: The sidecar's home, whose journal is only read: none is made, and an older one
+            is not brought up to date.
 
     Returns:
-        ISO 8601; None if that never happened.
+        ISO 8601 by the server's name and the id of its config's entry, empty for a proxy that
+        no wrapped config started; those that no client ever started are left out.
 
     Raises:
         JournalError: If the journal cannot be read.
     """
-    path = folders.journal_path(home)
+    path = os.path.abspath(folders.journal_path(home))
     if not os.path.lexists(path):
-        return None
-    with Journal.open(path) as journal:
-        ((last,),) = journal.connection.rows(_LAST, (server,))
-    return None if last is None else str(last)
+        return {}
+    try:
+        with closing(_reader(path)) as reader:
+            # Whoever makes a journal right now has had no client yet.
+            rows = reader.execute(_LAST).fetchall() if version_of(reader, path) else []
+    except sqlite3.Error as error:
+        raise explained(error, path) from error
+    return {(server, entry): last for server, entry, last in rows}
+
+
+def _reader(path: str) -> sqlite3.Connection:
+    return sqlite3.connect(f"file:{quote(path)}?mode=ro", uri=True, timeout=PATIENCE_SECONDS)

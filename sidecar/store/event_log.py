@@ -8,7 +8,7 @@ gaps whatever was killed. An eval's log is its own events and those of its trial
 
 from __future__ import annotations
 
-from sidecar.cassette.outcome import FIXTURE_MISS, MCP_ERROR, UNANSWERED
+from sidecar.cassette.outcome import ANSWERED_LIVE, FIXTURE_MISS, MCP_ERROR, UNANSWERED
 
 TOOL_CALLED = "agent.tool-called"
 TOOL_RETURNED = "agent.tool-returned"
@@ -63,7 +63,7 @@ def _select(logs: str) -> str:
                     WHEN '{UNANSWERED}' THEN 'no answer came'
                     ELSE 'the call failed' END || '"}}' END
             || CASE WHEN i.missed IS NOT NULL AND i.error_code IS NOT '{FIXTURE_MISS}'
-                THEN ',"x-sidecar-miss":true' ELSE '' END
+                THEN ',"{ANSWERED_LIVE}":true' ELSE '' END
             || '}}', i.id
         FROM ({logs}) AS l
             JOIN interactions AS i ON i.run_id = l.run_id

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
-import sys
 import time
 from types import TracebackType
 
 from sidecar.errors import JournalError
-
-if sys.platform == "win32":
-    import msvcrt
-else:
-    import fcntl
 
 _POLL_SECONDS = 0.01
 
@@ -63,10 +58,7 @@ class FileLock:
 def try_lock(file: int) -> bool:
     """Lock an open file if no other process has; the lock ends when the file is closed."""
     try:
-        if sys.platform == "win32":
-            msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
-        else:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         return False
     return True

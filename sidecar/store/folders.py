@@ -6,8 +6,8 @@ import os
 from collections.abc import Mapping
 
 from sidecar.errors import UsageError
+from sidecar.store.environment import HOME_VARIABLE
 
-HOME_VARIABLE = "MCP_SIDECAR_HOME"
 CASSETTE_SUFFIX = ".jsonl"
 
 _HOME = ".sidecar"
@@ -27,7 +27,7 @@ _INNER_FOLDERS = frozenset({"agents", "mcp", "settings", "windsurf"})  # .kiro/s
 
 
 def project_folder(config: str | None, cwd: str) -> str:
-    """Find the folder that a run belongs to, as an absolute path (design.md, section 4).
+    """Find the folder that a run belongs to, as an absolute path.
 
     Args:
         config: The wrapped MCP config, or None.

@@ -1,4 +1,4 @@
-"""Run ids: `local/` and a 26-character ULID (design.md, section 2)."""
+"""Run ids: `local/` and a 26-character ULID."""
 
 from __future__ import annotations
 
@@ -48,16 +48,26 @@ def process_start(pid: int) -> str:
     """Tell when a process started, in words that no other process of this pid has.
 
     Returns:
-        On Linux the boot's id and clock ticks since boot, elsewhere what `ps` prints;
-        empty if there is no such process, or it cannot be looked at.
+        On Linux the boot's id and clock ticks since boot, elsewhere the time; empty if there
+        is no such process, or it cannot be looked at.
     """
+    if not os.path.isdir("/proc/self"):
+        return _start_without_proc(pid)
     try:
-        stat = _text(f"/proc/{pid}/stat")
         boot = _text("/proc/sys/kernel/random/boot_id").strip()
+        return f"{boot} {stat_of(pid)[19]}"
     except OSError:
-        return "" if os.path.isdir("/proc/self") else _start_by_ps(pid)
-    # The second field is the program's name in parentheses, and may hold anything.
-    return f"{boot} {stat.rpartition(')')[2].split()[19]}"
+        return ""
+
+
+def stat_of(pid: int) -> list[str]:
+    """Read what Linux tells of a process: the fields after its name, see proc(5).
+
+    Raises:
+        OSError: If there is no such process, or no `/proc`.
+    """
+    # The name is in parentheses, and may hold anything.
+    return _text(f"/proc/{pid}/stat").rpartition(")")[2].split()
 
 
 def ulid_of(run_id: str) -> str:
@@ -69,7 +79,7 @@ def checked(run_id: str) -> str:
     """Let a run id through that was given by hand.
 
     Raises:
-        UsageError: If it is none of `<tenant>/<opaque>` (spec/grading.md, section 2.4).
+        UsageError: If it is none of `<tenant>/<opaque>`, as the RFCs have run ids.
     """
     tenant, slash, opaque = run_id.partition("/")
     if (
@@ -95,17 +105,10 @@ def _text(path: str) -> str:
         return file.read()
 
 
-def _start_by_ps(pid: int) -> str:
-    import subprocess  # noqa: PLC0415  # only where there is no /proc
+def _start_without_proc(pid: int) -> str:
+    import psutil  # noqa: PLC0415  # only where there is no /proc
 
     try:
-        told = subprocess.run(
-            ["ps", "-o", "lstart=", "-p", str(pid)],
-            capture_output=True,
-            timeout=5,
-            check=False,
-            env={**os.environ, "LC_ALL": "C", "TZ": "UTC"},
-        )
-    except (OSError, subprocess.TimeoutExpired):
+        return repr(psutil.Process(pid).create_time())
+    except (psutil.Error, OSError):
         return ""
-    return told.stdout.decode("ascii", "replace").strip()

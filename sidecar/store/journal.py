@@ -1,4 +1,4 @@
-"""The journal: what every run's proxies saw, written while it happens (design.md, section 4).
+"""The journal: what every run's proxies saw, written while it happens.
 
 On the hot path: nothing here may import more than the standard library's `sqlite3`.
 A write that returned is in the file, whatever kills the process next; a write that raised
@@ -40,12 +40,16 @@ _START_RUN = (
     + ", ".join(f"{fact} = coalesce({fact}, excluded.{fact})" for fact in _FACTS)
 )
 _FINISH_RUN = (
-    "UPDATE runs SET state = ?, exit_code = ?, output = coalesce(?, output), ended_at = ?"
+    "UPDATE runs SET state = ?, exit_code = ?, output = coalesce(?, output),"
+    " input = coalesce(?, input), ended_at = ?"
     " WHERE run_id = ?"
 )
+_WATCHED_MODE = (
+    "SELECT mode FROM runs WHERE run_id = ? AND command IS NOT NULL AND state = 'running'"
+)
 _START_SESSION = (
-    "INSERT INTO sessions (run_id, server, mode, agent_id, state, pid, pid_start, started_at)"
-    " VALUES (?, ?, ?, ?, 'running', ?, ?, ?)"
+    "INSERT INTO sessions (run_id, server, mode, agent_id, config_entry, state, pid, pid_start,"
+    " started_at) VALUES (?, ?, ?, ?, ?, 'running', ?, ?, ?)"
 )
 
 
@@ -106,6 +110,7 @@ class Journal:
         state: str,
         exit_code: int | None = None,
         output: str | None = None,
+        input: str | None = None,  # noqa: A002  # as the column is named
     ) -> None:
         """Note how a run ended.
 
@@ -114,23 +119,54 @@ class Journal:
             state: How its agent ended: `ended`, `failed` or `interrupted`.
             exit_code: The agent's, if it ended by itself.
             output: What the agent gave, as JSON text or plain text.
+            input: What it was given, if more of it is masked than was at the beginning.
 
         Raises:
             JournalError: If it cannot be written.
         """
-        values = (state, exit_code, output, self.clock.timestamp(), run_id)
+        values = (state, exit_code, output, input, self.clock.timestamp(), run_id)
         with self.connection.transaction():
             self.connection.run(_FINISH_RUN, values)
 
+    def is_watched(self, run_id: str) -> bool:
+        """Tell whether `mcp-sidecar` started the run's agent, and is there to speak of it.
+
+        Raises:
+            JournalError: If it cannot be read.
+        """
+        return self.watched_mode(run_id) is not None
+
+    def watched_mode(self, run_id: str) -> str | None:
+        """Tell in which mode `mcp-sidecar` runs the run's agent; None if it does not.
+
+        Raises:
+            JournalError: If it cannot be read.
+        """
+        rows = self.connection.rows(_WATCHED_MODE, (run_id,))
+        return str(rows[0][0]) if rows else None
+
     def start_session(
-        self, run_id: str, *, server: str, mode: str, agent_id: str | None = None
+        self,
+        run_id: str,
+        *,
+        server: str,
+        mode: str,
+        agent_id: str | None = None,
+        config_entry: str | None = None,
     ) -> Session:
         """Begin what one proxy sees of one server.
+
+        Args:
+            run_id: The run.
+            server: The server's name.
+            mode: What the proxy does.
+            agent_id: The agent, if its name is known.
+            config_entry: The id of the config's entry that started it, if a wrapped one did.
 
         Raises:
             JournalError: If it cannot be written.
         """
-        values = (run_id, server, mode, agent_id, *_process(), self.clock.timestamp())
+        values = (run_id, server, mode, agent_id, config_entry, *_process(), self.clock.timestamp())
         with self.connection.transaction():
             row = self.connection.run(_START_SESSION, values).lastrowid
         assert row is not None

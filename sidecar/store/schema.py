@@ -75,6 +75,7 @@ def _make_runs(database: Database) -> None:
             "server": str,
             "mode": str,
             "agent_id": str,
+            "config_entry": str,
             "state": str,
             "exit_code": int,
             "pid": int,

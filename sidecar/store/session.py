@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple, TypeAlias
 
+from sidecar.cassette.facts import Phase
 from sidecar.cassette.interaction import Interaction, Passage, Response
 from sidecar.store.clock import Clock
 from sidecar.store.connection import Connection, Transaction
@@ -44,7 +45,7 @@ class Kept(NamedTuple):
         interaction: What was seen.
         arrived_ns: When the request came, on the machine's monotonic clock.
         finished_ns: When it was answered, or was known never to be; None while it is open.
-        error_code: Of a call that failed: the event's error code (design.md, section 4).
+        error_code: Of a call that failed: the event's error code.
         missed: Why no recording answered it, in words; with the error code
             `sidecar.fixture_miss` the miss was the answer, else the live server answered.
         entry: The index of the cassette's entry that it uses up; the other processes of the
@@ -156,14 +157,17 @@ class Session:
         seen = kept.interaction
         result, error = _texts(seen.response)
         failed, goes_on = int(seen.is_error), int(kept.more_rounds)
-        state = (kept.state, failed, kept.error_code, kept.missed, goes_on)
-        values = (*state, int(seen.cancelled), kept.finished_ns, result, error)
+        state = (kept.state, failed, kept.error_code, kept.missed, goes_on, int(seen.cancelled))
+        values = (*state, kept.finished_ns, result, error, seen.http_status, row)
+        if not seen.during and not seen.after:
+            self._connection.write(_FINISH, values)
+            return
         with self._connection.transaction():
-            self._connection.run(_FINISH, (*values, seen.http_status, row))
+            self._connection.run(_FINISH, values)
             self._write_passages(row, seen)
 
     def note(self, row: int, interaction: Interaction) -> None:
-        """Write what came after an answer, or that a request was taken back.
+        """Write anew what came besides the answer, and whether the request was taken back.
 
         Raises:
             JournalError: If it cannot be written.
@@ -172,6 +176,14 @@ class Session:
             if interaction.cancelled:
                 self._connection.run(_CANCEL, (row,))
             self._write_passages(row, interaction)
+
+    def add_passage(self, row: int, phase: Phase, position: int, passage: Passage) -> None:
+        """Write one passage that came after the answer, or got its reply then.
+
+        Raises:
+            JournalError: If it cannot be written.
+        """
+        self._connection.write(_PASSAGE, (row, phase, position, *_passage_values(passage)))
 
     def let_go(self, row: int) -> None:
         """Forget what is known of a row; if more comes, all its passages are written again."""

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Iterator
 
 from sidecar.cassette.file_format import Loaded
+from sidecar.cassette.file_format import lines as cassette_lines
 from sidecar.cassette.interaction import Cassette
 from sidecar.errors import SuiteError
 from sidecar.store import atomic, cassettes
@@ -88,9 +89,9 @@ def save_surface(suite: str, surface: Cassette) -> None:
     """Write the surface beside a suite.
 
     Raises:
-        CassetteError: If it cannot be written; what was there is still there.
+        SuiteError: If it cannot be written; what was there is still there.
     """
-    cassettes.save(surface_path(suite), surface)
+    _write(surface_path(suite), [line.encode() for line in cassette_lines(surface)])
 
 
 def load_summary(path: str) -> EvalSummary:

@@ -6,13 +6,17 @@ first round, the answer of its last.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple, TypeAlias
 
 from sidecar.cassette.interaction import Interaction, Response
+from sidecar.cassette.multi_round import rounds_by_call
 from sidecar.errors import PromotionError
 from sidecar.wire.json_text import JsonValue, NotJsonError, parse
 from sidecar.wire.mcp import read_tool_call, rounds
+
+Span: TypeAlias = tuple[int, int]
+"""When something began and ended, in nanoseconds of one clock."""
 
 
 class RecordedCall(NamedTuple):
@@ -25,6 +29,7 @@ class RecordedCall(NamedTuple):
         response: What answered its last round; None where nothing did.
         cancelled: Whether the agent took it back before it was answered.
         asked: Whether the server asked the client for something while it ran.
+        span: From its first request to its last answer; None where that is not known.
     """
 
     number: int
@@ -33,6 +38,7 @@ class RecordedCall(NamedTuple):
     response: Response | None
     cancelled: bool = False
     asked: bool = False
+    span: Span | None = None
 
     @property
     def is_unfinished(self) -> bool:
@@ -50,40 +56,29 @@ class RecordedCall(NamedTuple):
         return f"call {self.number} ({self.tool})"
 
 
-def recorded_calls(interactions: Iterable[Interaction]) -> tuple[RecordedCall, ...]:
+def recorded_calls(
+    interactions: Sequence[Interaction], spans: Sequence[Span | None] = ()
+) -> tuple[RecordedCall, ...]:
     """List the tool calls of a recording, in recorded order.
+
+    Args:
+        interactions: The recording's.
+        spans: When each of them began and ended; empty where that is not known.
 
     Raises:
         PromotionError: If a call names no tool, or nests too deep to be read.
     """
     found: list[RecordedCall] = []
-    for interaction in interactions:
-        if not interaction.is_tool_call:
-            continue
-        place = _first_round(found, interaction)
-        if place is None:
-            found.append(_call(len(found) + 1, interaction))
-        else:
-            found[place] = _continued(found[place], interaction)
+    seen = list(zip(interactions, spans or [None] * len(interactions), strict=True))
+    for number, (first, *more) in enumerate(rounds_by_call(interactions), 1):
+        call = _call(number, *seen[first])
+        for place in more:
+            call = _continued(call, *seen[place])
+        found.append(call)
     return tuple(found)
 
 
-def _first_round(found: list[RecordedCall], interaction: Interaction) -> int | None:
-    """Find the call that a request goes on with; the newest, where its state names none."""
-    linked = rounds(interaction.params)
-    if linked.state is None and linked.responses is None:
-        return None
-    for place in range(len(found) - 1, -1, -1):
-        call = found[place]
-        if call.tool != interaction.tool_name or call.response is None:
-            continue
-        asked = rounds(call.response.text)
-        if asked.asks_input and asked.state == linked.state:
-            return place
-    return None
-
-
-def _call(number: int, interaction: Interaction) -> RecordedCall:
+def _call(number: int, interaction: Interaction, span: Span | None) -> RecordedCall:
     call = read_tool_call(interaction.params)
     try:
         arguments = parse(call.arguments)
@@ -98,6 +93,7 @@ def _call(number: int, interaction: Interaction) -> RecordedCall:
         interaction.response,
         interaction.cancelled,
         any(passage.asked for passage in interaction.during),
+        span,
     )
 
 
@@ -108,9 +104,10 @@ def _unreadable(number: int, interaction: Interaction) -> PromotionError:
     )
 
 
-def _continued(call: RecordedCall, interaction: Interaction) -> RecordedCall:
+def _continued(call: RecordedCall, interaction: Interaction, span: Span | None) -> RecordedCall:
     return call._replace(
         response=interaction.response,
         cancelled=interaction.cancelled,
         asked=True,
+        span=(call.span[0], span[1]) if call.span and span else None,
     )

@@ -1,4 +1,4 @@
-"""The capability document: what a host says that it implements (spec section 6).
+"""The capability document: what a host says that it implements (R49).
 
 A host advertises a member only where it implements the matching section, and leaves it
 out otherwise; what a suite needs beyond that is refused (R49).

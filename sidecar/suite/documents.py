@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 
+from sidecar.errors import SuiteError
 from sidecar.suite.json_reading import as_text, parse_json
 from sidecar.suite.model import AgentEvalSuite
 from sidecar.suite.model_base import Model, wire_value
@@ -56,7 +57,11 @@ def parse_summary(text: str | bytes, *, name: str = "summary") -> EvalSummary:
     Raises:
         SuiteError: If it is no JSON, or no EvalSummary.
     """
-    return _parsed(EvalSummary, text, name)
+    try:
+        return _parsed(EvalSummary, text, name)
+    except SuiteError as error:
+        problem = f"this is no EvalSummary: {error.problem}"
+        raise SuiteError(problem, place=error.place, hint=error.hint) from None
 
 
 def summary_from_json(value: JsonValue, *, name: str = "summary") -> EvalSummary:

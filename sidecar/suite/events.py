@@ -1,4 +1,4 @@
-"""Reading a log of run events, event by event (spec section 3).
+"""Reading a log of run events, event by event.
 
 Both spellings of an event's type are read, v1's and v2's; v2's is what a reader sees.
 Unknown types are carried and ignored. A log is read lazily, and an event keeps what a
@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from sidecar.cassette.arguments import ABSENT, Absent
+from sidecar.cassette.outcome import ANSWERED_LIVE
 from sidecar.errors import SuiteError
 from sidecar.suite.event_document import RunEventDocument
 from sidecar.suite.json_reading import as_text, decode_event, decode_line, parse_json
 from sidecar.suite.model_base import RUN_ID_PATTERN, V1, Model
 from sidecar.suite.payloads import (
-    MISS,
     PAYLOADS,
     EvalCompleted,
     EvalScored,
@@ -222,7 +222,7 @@ def _read_called(payload: JsonValue, value: JsonValue, name: str) -> ToolCall:
 def _read_returned(payload: JsonValue, value: JsonValue, name: str) -> ToolReturn:
     model = _payload(ToolReturned, payload, value, name)
     code = model.error.code if model.error else None
-    live = model.extension(MISS) is True
+    live = model.extension(ANSWERED_LIVE) is True
     return ToolReturn(model.agent_id, model.tool_name, model.call_id, code, live)
 
 
@@ -241,7 +241,7 @@ def _plain_returned(payload: JsonValue) -> ToolReturn | None:
     agent, tool, call = payload.get("agentId"), payload.get("toolName"), payload.get("callId")
     if not (type(agent) is type(tool) is type(call) is str and tool and call):
         return None
-    return ToolReturn(agent, tool, call, None, payload.get(MISS) is True)
+    return ToolReturn(agent, tool, call, None, payload.get(ANSWERED_LIVE) is True)
 
 
 _PLAIN_READERS: Final = {
@@ -274,6 +274,9 @@ def read_events(
         if text.startswith("["):
             more = (as_text(line, name=name) for _, line in rest)
             yield from _from_array("\n" * (number - 1) + "\n".join((text, *more)), name)
+        elif text == "{":  # pretty-printed: a suite, or a summary
+            problem = "this is one JSON document over many lines, and no event log"
+            raise SuiteError(problem, place=f"{name}:{number}", hint=_HINT)
         elif text:
             yield _event_of(text, name, number)
 

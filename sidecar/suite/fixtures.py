@@ -30,8 +30,9 @@ _NO_SURFACE = Cassette((), {})
 def compiled(suite: AgentEvalSuite, task: Task, surface: Cassette | None) -> Cassette:
     """Make the cassette that one trial of a task is served from.
 
-    The surface comes first, then the task's entries in their order. A server without a
-    recorded surface is offered with the tools that the suite names, each taking any object.
+    The task's entries come first, in their order, so that both have the same numbers; then
+    the surface. A server without a recorded surface is offered with the tools that the suite
+    names, each taking any object.
 
     Args:
         suite: The suite; all of its servers are offered in every task.
@@ -43,9 +44,9 @@ def compiled(suite: AgentEvalSuite, task: Task, surface: Cassette | None) -> Cas
     servers = {**shown.servers, **{name: Server() for name in tools if name not in shown.servers}}
     modern = _modern_servers(shown)
     interactions = [
+        *(_served(entry, modern) for entry in entries_of(task)),
         *shown.interactions,
         *_generated(shown, {name: tools.get(name, ()) for name in servers}, modern),
-        *(_served(entry, modern) for entry in entries_of(task)),
     ]
     return Cassette(tuple(interactions), servers)
 

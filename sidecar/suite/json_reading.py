@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple, NoReturn, Self
 
 from sidecar.errors import SuiteError
+from sidecar.wire.json_pointer import parts_of
 from sidecar.wire.json_text import JsonValue, Number
 
 _SPACE = " \t\n\r"
@@ -127,9 +128,12 @@ def parse_json(
     try:
         return read(whole)
     except json.JSONDecodeError as error:
-        raise SuiteError(
-            f"no JSON: {error.msg}", place=f"{name}:{error.lineno}", hint=_NEXT_STEP
-        ) from None
+        place, hint = f"{name}:{error.lineno}", _NEXT_STEP
+        if error.msg == "Extra data" and error.lineno > 1:
+            hint = (
+                "one JSON document is needed; a cassette or an event log, a value a line, is none"
+            )
+        raise SuiteError(f"no JSON: {error.msg}", place=place, hint=hint) from None
     except DuplicateNameError as error:
         place = f"{name}:{_line_of_duplicate(whole, error.name)}"
         raise SuiteError(str(error), place=place, hint="keep one of the two") from None
@@ -160,8 +164,7 @@ def line_of(text: str, pointer: str) -> int:
     Of a pointer that leads to nothing, its nearest ancestor's line. The text is valid JSON.
     """
     at = _skip(text, 0)
-    for part in pointer.split("/")[1:]:
-        wanted = part.replace("~1", "/").replace("~0", "~")
+    for wanted in parts_of(pointer):
         member = next((one for one in _members(text, at) if one.name == wanted), None)
         if member is None:
             break

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from sidecar.cassette.interaction import Cassette, Interaction
 from sidecar.cassette.recorder import Masks
 from sidecar.suite.lints import Unmasked
+from sidecar.wire.json_pointer import inside
 from sidecar.wire.json_text import JsonValue, dump, parse
 
 
@@ -38,7 +39,7 @@ def first_leak(cassette: Cassette, masks: Masks) -> Interaction | None:
 def _differing(value: JsonValue, masked: JsonValue, at: str) -> Iterator[tuple[str, str]]:
     if isinstance(value, dict) and isinstance(masked, dict) and len(value) == len(masked):
         for (name, item), (other, hidden) in zip(value.items(), masked.items(), strict=True):
-            inner = f"{at}/{other.replace('~', '~0').replace('/', '~1')}"
+            inner = inside(at, other)
             if name != other:
                 yield inner, "a name would be masked in a recording"
             yield from _differing(item, hidden, inner)

@@ -1,7 +1,7 @@
 """Lints: what a valid suite says that its author probably did not mean.
 
-Each has a code of its own; none keeps a suite from running. V5, V8, V9 and V10 are the
-spec's own names for them.
+Each has a code of its own; none keeps a suite from running. V5, V8, V9, V10 and V11
+are rules of docs/grading.md.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from sidecar.cassette.arguments import Absent, canonical, matches
 from sidecar.suite.model import AgentEvalSuite, ExpectedCall, FixtureEntry, Task
 from sidecar.suite.model_base import wire_value
 from sidecar.suite.validation import Problem
+from sidecar.wire.json_pointer import inside
 from sidecar.wire.json_text import JsonValue, Number
 
 Unmasked = Callable[[JsonValue], Iterator[tuple[str, str]]]
@@ -128,7 +129,8 @@ def _says_error(response: JsonValue) -> bool:
 
 
 def _call_lints(call: ExpectedCall | FixtureEntry, at: str) -> Iterator[Problem]:
-    if ":" not in call.tool:
+    server, colon, tool = call.tool.partition(":")
+    if not (server and colon and tool):
         yield Problem(
             "tool-name",
             f"{at}/tool",
@@ -172,14 +174,13 @@ def _loose(arguments: JsonValue, at: str, *, nested: bool = False) -> Iterator[P
             "open-reading", at, "under 'subset' {} matches any object; other graders may differ"
         )
     for name, item in arguments.items():
-        inner = f"{at}/{name.replace('~', '~0').replace('/', '~1')}"
-        yield from _loose(item, inner, nested=True)
+        yield from _loose(item, inside(at, name), nested=True)
 
 
 def _value_lints(value: JsonValue, at: str) -> Iterator[Problem]:
     if isinstance(value, dict):
         for name, item in value.items():
-            yield from _value_lints(item, f"{at}/{name.replace('~', '~0').replace('/', '~1')}")
+            yield from _value_lints(item, inside(at, name))
     elif isinstance(value, list):
         for index, item in enumerate(value):
             yield from _value_lints(item, f"{at}/{index}")
@@ -211,7 +212,7 @@ def _shadowed(entries: tuple[FixtureEntry, ...], at: str) -> Iterator[Problem]:
             yield Problem(
                 "shadowed-fixture",
                 f"{at}/{index}",
-                f"the first call that this entry is meant for is answered by entry {first},"
+                f"the first call that this entry is meant for is answered by entry {first + 1},"
                 " which is looser and comes first",
                 "put the more exact entry first",
             )

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from sidecar.cassette.arguments import ABSENT, Absent, ArgsMatch
 from sidecar.cassette.placeholders import PATTERN
 from sidecar.errors import UsageError
+from sidecar.wire.json_pointer import inside, parts_of
 from sidecar.wire.json_text import JsonValue
 
 _MASK = re.compile(PATTERN)
@@ -33,8 +34,7 @@ class IgnoredArgument(NamedTuple):
     @property
     def path(self) -> tuple[str, ...]:
         """The pointer's parts, unescaped."""
-        parts = self.pointer.split("/")[1:]
-        return tuple(part.replace("~1", "/").replace("~0", "~") for part in parts)
+        return parts_of(self.pointer)
 
 
 class Loosened(NamedTuple):
@@ -125,7 +125,7 @@ def _unmasked(value: JsonValue, pointer: str, masked: list[str]) -> JsonValue | 
         return value
     kept: dict[str, JsonValue] = {}
     for name, item in value.items():
-        inner = f"{pointer}/{name.replace('~', '~0').replace('/', '~1')}"
+        inner = inside(pointer, name)
         if is_masked(name):
             masked.append(inner)
             continue

@@ -143,14 +143,15 @@ def fails(code: str, message: str, at: str = "") -> PydanticCustomError:
     )
 
 
-def _matching(pattern: str) -> Callable[[str, ValidationInfo], str]:
+def _matching(pattern: str, example: str) -> Callable[[str, ValidationInfo], str]:
     # Python's `$` also matches before a last newline: only fullmatch is the whole string.
     whole = re.compile(pattern)
 
     def check(value: str, info: ValidationInfo) -> str:
         if whole.fullmatch(value) or (info.context and info.context.get(V1)):
             return value
-        raise PydanticCustomError("pattern", "does not match {pattern}", {"pattern": pattern})
+        context = {"pattern": pattern, "example": example}
+        raise PydanticCustomError("pattern", "does not match {pattern}", context)
 
     return check
 
@@ -202,11 +203,11 @@ def unique(values: tuple[Any, ...]) -> tuple[Any, ...]:
     return values
 
 
-def _patterned(pattern: str) -> object:
+def _patterned(pattern: str, example: str) -> object:
     return Annotated[
         str,
         BeforeValidator(_no_number),
-        AfterValidator(_matching(pattern)),
+        AfterValidator(_matching(pattern, example)),
         Field(json_schema_extra={"pattern": pattern}),
     ]
 
@@ -230,17 +231,17 @@ if TYPE_CHECKING:
     TraceId: TypeAlias = str
     Timestamp: TypeAlias = str
 else:
-    NodeId = _patterned(r"^[A-Za-z0-9._~:-]{1,128}$")
-    EventId = _patterned(r"^[A-Za-z0-9._~-]{16,128}$")
-    RunId = _patterned(RUN_ID_PATTERN)
-    SuiteId = _patterned(r"^[a-z0-9.-]+\.evals\.[a-z0-9-]+$")
-    Version = _patterned(r"^[0-9]+\.[0-9]+\.[0-9]+$")
-    TaskId = _patterned(r"^[a-z0-9][a-z0-9-]*$")
-    Method = _patterned(r"^[a-z0-9][a-z0-9-]{0,63}$")
-    Label = _patterned(r"^[a-z0-9][a-z0-9_-]{0,63}$")
-    Currency = _patterned(r"^[A-Z]{3}$")
-    TraceId = _patterned(r"^[0-9a-f]{32}$")
-    Timestamp = _patterned(_TIMESTAMP_PATTERN)
+    NodeId = _patterned(r"^[A-Za-z0-9._~:-]{1,128}$", "agent:1")
+    EventId = _patterned(r"^[A-Za-z0-9._~-]{16,128}$", "01J00000000000000000000000.1")
+    RunId = _patterned(RUN_ID_PATTERN, "local/01J00000000000000000000000")
+    SuiteId = _patterned(r"^[a-z0-9.-]+\.evals\.[a-z0-9-]+$", "local.evals.checkout")
+    Version = _patterned(r"^[0-9]+\.[0-9]+\.[0-9]+$", "1.0.0")
+    TaskId = _patterned(r"^[a-z0-9][a-z0-9-]*$", "refund-partial")
+    Method = _patterned(r"^[a-z0-9][a-z0-9-]{0,63}$", "sign-test")
+    Label = _patterned(r"^[a-z0-9][a-z0-9_-]{0,63}$", "latency_ms")
+    Currency = _patterned(r"^[A-Z]{3}$", "EUR")
+    TraceId = _patterned(r"^[0-9a-f]{32}$", "0af7651916cd43dd8448eb211c80319c")
+    Timestamp = _patterned(_TIMESTAMP_PATTERN, "2026-01-31T12:00:00Z")
 
 Str = Annotated[str, BeforeValidator(_no_number)]
 Text = Annotated[str, Field(min_length=1), BeforeValidator(_no_number)]

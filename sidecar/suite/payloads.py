@@ -42,9 +42,6 @@ be computed again from the log alone."""
 FAILURE: Final = "x-sidecar-failure"
 """On invocation-completed: one short text that says how the agent failed."""
 
-MISS: Final = "x-sidecar-miss"
-"""On tool-returned: true where a miss was answered live."""
-
 CRITERIA: Final = "x-sidecar-criteria-met"
 """On eval.scored: of each criterion of the rubric, in its order, whether the judge found it
 met, so that a rubric score can be computed again from the log alone, and nobody asks twice."""

@@ -23,6 +23,7 @@ from sidecar.suite.loosening import (
     points_into,
 )
 from sidecar.suite.model import Task
+from sidecar.suite.overlaps import overlap_remarks
 from sidecar.suite.validation import validated
 from sidecar.suite.wanted import Recording, Remark, Wanted
 from sidecar.wire.json_text import JsonValue, NotJsonError, parse
@@ -46,12 +47,13 @@ def promoted(recording: Recording, wanted: Wanted) -> Promoted:
         PromotionError: If the run must not become a task, with the reasons.
         UsageError: If what is wanted does not fit the run.
     """
-    calls = recorded_calls(recording.cassette.interactions)
+    calls = recorded_calls(recording.cassette.interactions, recording.spans)
     _refuse_unfit(recording, calls, wanted)
     _refuse_misfit(calls, wanted)
     remarks = [*_call_remarks(calls, wanted), *_forbidden_remarks(recording.cassette, wanted)]
     expectations = [loosened(call.arguments, _ignored(call, wanted)) for call in calls]
     remarks += _masked_remarks(calls, expectations)
+    remarks += overlap_remarks(calls, expectations, wanted)
     expected = {**golden_of(recording, wanted, remarks), **_trajectory(calls, expectations, wanted)}
     if len(expected) == 1:  # the kind alone
         raise UsageError(
@@ -150,7 +152,7 @@ def _ignorable(calls: Sequence[RecordedCall], tool: str) -> str:
 
 
 def _ignored(call: RecordedCall, wanted: Wanted) -> list[IgnoredArgument]:
-    return [one for one in wanted.ignored if one.tool == call.tool]
+    return [one for one in wanted.ignored + wanted.usually_ignored if one.tool == call.tool]
 
 
 def _is_retried(call: RecordedCall, calls: Iterable[RecordedCall]) -> bool:

@@ -1,6 +1,6 @@
 """The surface: what servers show besides tool calls, and a suite's file of it.
 
-It is a cassette without tool calls (design.md, section 4), shared by the tasks of a suite:
+It is a cassette without tool calls, shared by the tasks of a suite:
 `run` answers `initialize`, `server/discover`, `tools/list` and the like from it.
 """
 
@@ -43,7 +43,7 @@ def surface_of(cassette: Cassette) -> Cassette:
             continue
         answers = kept.setdefault(_key(interaction), [])
         if not answers or answers[-1].response != interaction.response:
-            answers.append(interaction)
+            answers.append(interaction._replace(session=0))  # several runs' sessions are none
     return Cassette(
         tuple(one for answers in kept.values() for one in answers), dict(cassette.servers)
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
+from functools import reduce
 from types import UnionType
 from typing import Any, Final, NamedTuple, TypeVar, get_args, get_origin
 
@@ -17,7 +18,9 @@ from pydantic import BaseModel, ValidationError
 from sidecar.errors import SuiteError
 from sidecar.suite.json_reading import line_of
 from sidecar.suite.model_base import Model, null_fields
+from sidecar.wire.json_pointer import inside
 from sidecar.wire.json_text import JsonValue
+from sidecar.wire.shortening import shortened
 
 AnyModel = TypeVar("AnyModel", bound=Model)
 
@@ -189,9 +192,9 @@ def _no_choice(detail: Mapping[str, Any], pointer: str, kind: type[BaseModel]) -
 
 def _no_pattern(detail: Mapping[str, Any], pointer: str, kind: type[BaseModel]) -> Problem:
     del kind
-    return Problem(
-        "pattern", pointer, f"{_shown(detail['input'])} does not match {detail['ctx']['pattern']}"
-    )
+    context = detail["ctx"]
+    message = f"{_shown(detail['input'])} does not match {context['pattern']}"
+    return Problem("pattern", pointer, message, f"for example {context['example']}")
 
 
 _WORDS: Final = {
@@ -207,7 +210,7 @@ def _shown(given: JsonValue) -> str:
     if isinstance(given, dict | list):
         return "an object" if isinstance(given, dict) else "a list"
     text = repr(given)
-    return text if len(text) <= _MAX_SHOWN else text[: _MAX_SHOWN - 1] + "…"
+    return shortened(text, _MAX_SHOWN)
 
 
 def _close(given: str, known: list[str]) -> str | None:
@@ -223,7 +226,7 @@ def _plain(name: str) -> str:
 
 
 def _pointer(loc: tuple[int | str, ...]) -> str:
-    return "".join(f"/{str(part).replace('~', '~0').replace('/', '~1')}" for part in loc)
+    return reduce(inside, loc, "")
 
 
 def _keys_at(kind: type[BaseModel], loc: tuple[int | str, ...]) -> list[str]:

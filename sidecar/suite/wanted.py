@@ -6,6 +6,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from sidecar.cassette.arguments import ABSENT, Absent
 from sidecar.cassette.interaction import Cassette
+from sidecar.suite.calls import Span
 from sidecar.suite.loosening import IgnoredArgument
 from sidecar.suite.model import Strategy, TrajectoryMode
 from sidecar.wire.json_text import JsonValue
@@ -22,6 +23,7 @@ class Wanted(NamedTuple):
         trajectory: How the path is compared; None where it is not.
         forbidden: Tools of which any call fails the task, `<server>:<tool>`.
         ignored: Members of arguments that are not compared.
+        usually_ignored: The same, by the settings; calls need not have them.
         golden: How the output is compared.
         text: With golden `contains`: the text to look for, in place of the whole output.
         drops_retried: Whether a call that failed, and worked later, leaves the path.
@@ -32,6 +34,7 @@ class Wanted(NamedTuple):
     trajectory: TrajectoryMode | None = "in-order"
     forbidden: tuple[str, ...] = ()
     ignored: tuple[IgnoredArgument, ...] = ()
+    usually_ignored: tuple[IgnoredArgument, ...] = ()
     golden: Golden = "auto"
     text: str | None = None
     drops_retried: bool = False
@@ -47,6 +50,7 @@ class Recording(NamedTuple):
         input: What the agent was given; `ABSENT` where that is not known.
         output: What the agent said; None where that is not known.
         doubts: What else speaks against it, such as that the agent failed.
+        spans: When each interaction began and ended; empty where that is not known.
     """
 
     cassette: Cassette
@@ -54,6 +58,7 @@ class Recording(NamedTuple):
     input: JsonValue | Absent = ABSENT
     output: str | None = None
     doubts: tuple[str, ...] = ()
+    spans: tuple[Span | None, ...] = ()
 
 
 class Remark(NamedTuple):
@@ -61,7 +66,7 @@ class Remark(NamedTuple):
 
     Attributes:
         code: Its kind: `retried`, `masked`, `rpc-error`, `unfinished`, `asked`, `input`,
-            `output`, `forbidden`.
+            `output`, `forbidden`, `parallel`.
         text: One sentence without a full stop.
     """
 

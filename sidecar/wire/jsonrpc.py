@@ -33,6 +33,7 @@ NO_RECORDING = -32010
 """Ours: a request, not a tool call, that no recording answers."""
 
 _WHITESPACE = " \t\r\n"
+_NO_NUMBERS = ("N", "I", "")  # `NaN`, `Infinity`
 
 Kind: TypeAlias = Literal["request", "notification", "response", "opaque"]
 IdKey: TypeAlias = tuple[str, str] | None
@@ -117,12 +118,15 @@ def answer(ident: str | None, *, result: str | None = None, error: str | None = 
     """Write a response line.
 
     Args:
-        ident: The id's JSON text; None writes null.
+        ident: The id's JSON text; None writes null, and so does `NaN` and the like, which
+            some read as numbers and nobody may write.
         result: The result's JSON text.
         error: The error's JSON text, where there is no result.
     """
     member = f'"result":{result}' if error is None else f'"error":{error}'
-    return _line(f'{{"jsonrpc":"2.0","id":{ident or "null"},{member}}}')
+    if ident is None or ident.lstrip("-")[:1] in _NO_NUMBERS:
+        ident = "null"
+    return _line(f'{{"jsonrpc":"2.0","id":{ident},{member}}}')
 
 
 def failure(ident: str | None, code: int, message: str, data: JsonValue = None) -> bytes:

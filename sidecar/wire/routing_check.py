@@ -61,7 +61,7 @@ def check_routing(message: Message, headers: Iterable[tuple[str, str]]) -> None:
     meta = members_of(members_of(message.params).get("_meta"))
     _require(META_VERSION, meta)
     _compare(PROTOCOL_VERSION, found.get(PROTOCOL_VERSION), meta[META_VERSION])
-    if found.get(METHOD) != message.method:
+    if decoded(found.get(METHOD)) != message.method:
         raise _mismatch(f"{METHOD} does not name the body's method")
     name = members_of(message.params).get(named_by(message.method or ""))
     if name is not None and name != "null":

@@ -43,9 +43,14 @@ _LISTS = ("allOf", "anyOf", "oneOf", "prefixItems")
 _NAMED = ("patternProperties", "dependentSchemas", "$defs", "definitions")
 
 
+def is_plain(value: str) -> bool:
+    """Tell whether a header can carry a value as it is: printable ASCII, no space at its ends."""
+    return _PLAIN.fullmatch(value) is not None and value == value.strip()
+
+
 def coded(value: str) -> str:
     """Write a value as a header can carry it: as it is, or as base64 of its UTF-8."""
-    if _PLAIN.fullmatch(value) and value == value.strip() and not _CODED.fullmatch(value):
+    if is_plain(value) and not _CODED.fullmatch(value):
         return value
     data = value.encode("utf-8", "surrogatepass")
     return f"=?base64?{b2a_base64(data, newline=False).decode()}?="
@@ -59,7 +64,7 @@ def named_by(method: str) -> str:
 def routing_headers(message: Message) -> dict[str, str]:
     """Give the headers that name a message's method and what it asks for."""
     method = message.method or ""
-    headers = {METHOD: method}
+    headers = {METHOD: coded(method)}
     name = members_of(message.params).get(named_by(method), "")
     if name[:1] == '"':
         headers[NAME] = coded(string_at_once(name))

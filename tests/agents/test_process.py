@@ -61,7 +61,7 @@ def test_its_output_and_the_end_of_its_standard_error_are_kept(tmp_path: Path) -
     assert finished(process) == 0
     assert process.output == b"out" * 50_000 + b"\n"
     assert not process.is_output_cut
-    assert process.last_words == "x" * (4000 - len("last words")) + "last words"
+    assert process.last_words == "x" * (32_000 - len("last words")) + "last words"
 
 
 def test_an_output_without_end_is_cut_and_never_blocks(

@@ -268,24 +268,12 @@ def test_an_agent_that_cannot_start_is_an_error(tmp_path: Path) -> None:
     assert state == "failed"
 
 
-class TestServersThatStillRun:
-    """A client may start its servers outside of the agent's process group."""
+def test_servers_that_a_client_started_elsewhere_and_that_do_not_end_are_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runs, "open_sessions", lambda *_: 1)
+    monkeypatch.setattr("sidecar.agents.attempt.SETTLE_SECONDS", -1.0)
 
-    def test_are_waited_for(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        still_open = [2, 1, 0]
-        monkeypatch.setattr(runs, "open_sessions", lambda *_: still_open.pop(0))
+    result = run_trial(setting(tmp_path, script("print('hi')")), a_trial())
 
-        result = run_trial(setting(tmp_path, script("print('hi')")), a_trial())
-
-        assert still_open == []
-        assert not result.has_open_sessions
-
-    def test_are_told_when_they_take_too_long(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr(runs, "open_sessions", lambda *_: 1)
-        monkeypatch.setattr("sidecar.agents.trial.SESSION_SECONDS", -1.0)
-
-        result = run_trial(setting(tmp_path, script("print('hi')")), a_trial())
-
-        assert result.has_open_sessions
+    assert result.has_open_sessions

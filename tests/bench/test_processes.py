@@ -40,3 +40,9 @@ def test_peak_memory_is_in_bytes_and_adds_up() -> None:
 
     assert one > 1 << 20
     assert processes.peak_bytes([os.getpid(), os.getpid()]) >= 2 * one
+
+
+def test_memory_that_is_held_now_is_no_more_than_the_peak() -> None:
+    held = processes.held_bytes(os.getpid())
+
+    assert 1 << 20 < held <= processes.peak_bytes([os.getpid()])

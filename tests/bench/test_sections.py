@@ -5,7 +5,19 @@ from pathlib import Path
 
 import pytest
 
-from bench import at_once, big, grading, growth, imports, memory, record, replay, size, startup
+from bench import (
+    at_once,
+    big,
+    grading,
+    growth,
+    imports,
+    memory,
+    over_http,
+    record,
+    replay,
+    size,
+    startup,
+)
 from bench.frame import Bench, Scale, Section
 
 _FEW = Scale(
@@ -21,6 +33,12 @@ _FEW = Scale(
     kept_calls=4,
     imports=1,
     graded_tasks=2,
+    http_calls=3,
+    http_bigs=1,
+    http_rounds=1,
+    http_series=2,
+    http_sessions=3,
+    http_events=4,
 )
 _ALL = ("direct", "relay", "mcp-rec", "ours")
 _PROXIES = ("relay", "mcp-rec", "ours")
@@ -128,6 +146,17 @@ def test_a_section_measures_every_contestant(
     lines = section(bench)
 
     assert {line.name: tuple(line.values) for line in lines} == measured
+
+
+@pytest.mark.timeout(300)
+def test_http_is_measured_in_both_eras(bench: Bench) -> None:
+    lines = over_http.measure(bench)
+
+    for revision in ("2025-11-25", "2026-07-28"):
+        found = {line.name: line for line in lines if line.section == f"HTTP, {revision}"}
+        assert tuple(found["record, a call, p50"].values) == ("direct", "ours")
+        assert [line.values["ours"] for name, line in found.items() if "wrong" in name] == [0] * 4
+        assert len(found) == 23
 
 
 def test_nothing_is_left_behind(tmp_path: Path) -> None:

@@ -76,7 +76,7 @@ def test_a_line_is_judged_by_the_best_peer_and_by_mcp_rec(line: Line, verdict: V
     [(0.1234, "0.12"), (1.234, "1.23"), (12.34, "12.3"), (123.4, "123"), (-12.34, "-12.3")],
 )
 def test_three_digits_are_shown(value: float, text: str) -> None:
-    assert table.cells(_line(ours=value)) == ["a measure", "ms", "", "", "", text, "", ""]
+    assert table.cells(_line(ours=value)) == ["a measure", "ms", "", "", "", text, "", "", ""]
 
 
 def test_a_row_has_all_contestants_the_ratio_and_the_verdict() -> None:
@@ -84,8 +84,27 @@ def test_a_row_has_all_contestants_the_ratio_and_the_verdict() -> None:
 
     assert table.cells(line) == [
         *("a measure", "ms", "1.00", "8.00", "4.00", "5.00"),
-        *("1.25", "NO"),
+        *("1.25", "NO", ""),
     ]
+
+
+def test_what_peers_took_elsewhere_is_shown_and_is_not_judged() -> None:
+    out = io.StringIO()
+    line = _line(direct=1, ours=9)._replace(elsewhere={"peer": 2.5, "other": 3.0})
+
+    table.show([line], Console(file=out, width=120))
+
+    assert table.verdict(line) == Verdict(None, None, None)
+    assert table.cells(line)[-1] == "2.50, 3.00"
+    assert "peer, other" in out.getvalue()
+
+
+def test_there_is_nothing_elsewhere_where_no_line_says_so() -> None:
+    out = io.StringIO()
+
+    table.show([_line(ours=1)], Console(file=out, width=120))
+
+    assert "elsewhere" not in out.getvalue()
 
 
 def test_each_section_has_one_heading() -> None:
@@ -100,7 +119,9 @@ def test_each_section_has_one_heading() -> None:
 
 
 def test_the_document_has_the_values_the_verdicts_and_the_facts() -> None:
-    line = _line(mcp_rec=4, ours=5, flat=1.1)._replace(detail={"ours": ("json", "re")})
+    line = _line(mcp_rec=4, ours=5, flat=1.1)._replace(
+        elsewhere={"peer": 3}, detail={"ours": ("json", "re")}
+    )
 
     assert table.document([line], {"python": "3.11"}) == {
         "python": "3.11",
@@ -114,6 +135,7 @@ def test_the_document_has_the_values_the_verdicts_and_the_facts() -> None:
                 "best": "mcp-rec",
                 "atOrBelowMcpRec": False,
                 "flatUpTo": 1.1,
+                "elsewhere": {"peer": 3},
                 "detail": {"ours": ["json", "re"]},
             }
         ],

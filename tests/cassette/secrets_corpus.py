@@ -206,6 +206,40 @@ NAMED: dict[str, list[str]] = {
         '{"AWS_SECRET_ACCESS_KEY": "S"}', '{"private_key": "S"}', '{"db.passwd": "S"}',
         '{"session_token": "S"}', '{"credentials": {"secret": "S"}}', '{"webhookSecret": "S"}',
         '{"SecretString": "S"}', '{"encryption_key": "S"}', '{"api_keys": ["S"]}',
+        '{"passwort": "S"}', '{"secret_key_base": "S"}',
+        '{"text": "{ :secret_key_base => \'S\' }"}',
+    ],
+    "a member that may be something else": [
+        '{"tokens": ["S", "second"]}', '{"tokens": {"access": "S"}}', '{"auth": "S"}',
+        '{"auth": {"key": "S"}}', '{"openai": {"key": "S"}}', '{"basic_auth": ["bob", "S"]}',
+        '{"auths": {"r.test": {"auth": "S"}}}', '{"text": "//r.test/npm/:_auth=S"}',
+    ],
+    "typed into a page": [
+        '{"element": "Password field", "ref": "e12", "text": "S"}',
+        '{"fields": [{"name": "Password", "type": "textbox", "value": "S"}]}',
+    ],
+    "a netrc file": [
+        '{"text": "machine h.test\\n  login ann\\n  password S\\n"}',
+        '{"text": "machine h.test login ann password S"}',
+    ],
+    "a table": [
+        '{"text": "user,password,role\\nbob,S,admin\\n"}',
+        '{"text": "| user | password |\\n|---|---|\\n| bob | S |\\n"}',
+        '{"text": " id | api_key\\n----+--------\\n  1 | S\\n(1 row)"}',
+        '{"columns": ["id", "password"], "rows": [[1, "S"]]}',
+    ],
+    "a sentence": [
+        '{"text": "Hi all, the wifi password is S. Bye."}',
+        '{"text": "Your new API key is `S`, keep it."}',
+        '{"text": "{\\"note\\": \\"the password is S\\"}"}',
+    ],
+    "an option that its command tells": [
+        '{"cmd": "mysql -h db -u root -pS shop"}', '{"cmd": "mysqldump -uroot -p\'S\' shop"}',
+        '{"argv": ["mysql", "-uroot", "-pS"]}', '{"command": "mysql", "args": ["-pS", "shop"]}',
+        '{"cmd": "redis-cli -h cache -a S ping"}', '{"cmd": "sshpass -p S ssh a@h uptime"}',
+        '{"cmd": "docker login -u ci -p S r.test"}', '{"cmd": "ldapsearch -x -w S -b dc=x"}',
+        '{"cmd": "az login --service-principal -u a -p S"}', '{"args": ["curl", "-u", "api:S"]}',
+        '{"cmd": "unzip -P S a.zip"}', '{"cmd": "smbclient //h/s -U ann%S"}',
     ],
     "a cookie": [
         '{"cookie": "sid=S"}', '{"cookies": {"sid": "S"}}', '{"Set-Cookie": ["sid=S; Path=/"]}',
@@ -220,7 +254,9 @@ NAMED: dict[str, list[str]] = {
         '{"args": ["serve", "--api-key", "S"]}', '{"args": ["--token=S", "-v"]}',
         '{"cmd": "srv --api-key S --verbose"}', '{"cmd": "curl -u admin:S https://x.test"}',
         '{"cmd": "curl -H \\"X-Api-Key: S\\" https://x.test"}',
-        '{"cmd": "docker run -e API_KEY=S img"}', '{"argv": ["x", "--db-password", "S", "run"]}',
+        '{"cmd": "docker run -e API_KEY=S img"}', '{"cmd": "PGPASSWORD=S psql -h db"}',
+        '{"cmd": "wget --user=bob --password=S https://x.test"}',
+        '{"argv": ["x", "--db-password", "S", "run"]}',
     ],
     "a settings file": [
         '{"text": "PORT=80\\nDB_PASSWORD=S\\nDEBUG=1"}',
@@ -232,11 +268,15 @@ NAMED: dict[str, list[str]] = {
         '{"text": "<add key=\\"ApiKey\\" value=\\"S\\" />"}',
         '{"text": "Server=db;Database=x;Password=S;Timeout=5"}',
         '{"text": "AccountName=x;AccountKey=S;EndpointSuffix=core"}',
+        '{"text": "FROM node:20\\nENV NPM_TOKEN S\\nRUN npm ci"}',
+        '{"text": "spring.datasource.password=S"}', '{"text": "machine: x\\nsmtp:\\n  pass: S\\n"}',
     ],
     "source code": [
         '{"text": "client = Client(api_key=\\"S\\", timeout=3)"}',
         '{"text": "const config = { apiKey: \'S\', region: \'eu\' };"}',
         '{"text": "os.environ[\\"API_KEY\\"] = \\"S\\""}',
+        '{"text": "define(\'DB_PASSWORD\', \'S\');"}', '{"text": "setenv(\\"API_KEY\\", \\"S\\")"}',
+        '{"text": "req.setHeader(\'X-Api-Key\', \'S\')"}',
         '{"text": "requests.get(url, headers={\'Authorization\': \'Bearer S\'})"}',
     ],
     "a log": [
@@ -250,7 +290,19 @@ NAMED: dict[str, list[str]] = {
         '{"url": "https://x.test/cb?access_token=S&state=1"}',
         '{"url": "https://x.test/?api_key=S"}', '{"body": "grant_type=password&password=S"}',
         '{"url": "https://x.blob.test/c?sv=2024&sig=S&se=2026"}',
-        '{"url": "https://s3.test/b/k?X-Amz-Signature=S"}',
+        '{"url": "https://s3.test/b/k?X-Amz-Signature=S"}', '{"url": "https://x.test/v1?key=S"}',
+    ],
+}  # fmt: skip
+# A few digits; `9999` stands for them.
+CODES: dict[str, list[str]] = {
+    "PIN": [
+        '{"pin": "9999"}', '{"card": {"pin": 9999, "name": "a"}}', '{"pin_code": "9999"}',
+        '{"element": "PIN", "ref": "e1", "text": "9999"}',
+    ],
+    "one-time code": [
+        '{"otp": "9999"}', '{"mfa_code": 9999}', '{"verification_code": "9999"}',
+        '{"text": "Your verification code is 9999. It expires."}',
+        '{"text": "G-9999 is your Acme login code."}', '{"text": "The passcode is 9999"}',
     ],
 }  # fmt: skip
 VALUES_A_TEMPLATE = 2
@@ -262,17 +314,24 @@ def _values(source: random.Random) -> Iterator[str]:
     yield _take(source, HEX, 31) + "a"
 
 
-def secrets() -> list[Labelled]:
-    """Return the secrets: every shape in every place, and every template of a name."""
+def secrets(seed: str = "") -> list[Labelled]:
+    """Return the secrets: every shape in every place, and every template of a name.
+
+    Args:
+        seed: Of the values: with another one the messages are the same but for the secrets.
+    """
     found = []
     for kind, make in SHAPES.items():
         for place, message in PLACES.items():
             made = make(random.Random(f"{kind} in {place}"))
-            text = json.dumps(message(made))
-            found.append(Labelled(kind, place, secret_of(kind, made), text))
+            text, secret = json.dumps(message(made)), secret_of(kind, made)
+            if seed:  # another secret; what is around it stays
+                other = secret_of(kind, make(random.Random(f"{kind} in {place}{seed}")))
+                text, secret = text.replace(secret, other), other
+            found.append(Labelled(kind, place, secret, text))
     for kind, templates in NAMED.items():
         for template in templates:
-            for value in _values(random.Random(template)):
+            for value in _values(random.Random(template + seed)):
                 found.append(
                     Labelled(
                         kind,
@@ -283,17 +342,27 @@ def secrets() -> list[Labelled]:
                         else _filled(template, value),
                     )
                 )
-    return found
+    return found + list(_codes(seed))
+
+
+def _codes(seed: str) -> Iterator[Labelled]:
+    for kind, templates in CODES.items():
+        for template in templates:
+            source = random.Random(template + seed)
+            for _ in range(VALUES_A_TEMPLATE):
+                code = _digits(source, 6)
+                yield Labelled(kind, template, code, template.replace("9999", code))
 
 
 def _filled(template: str, value: str) -> str:
     # The `S` that stands alone: not one within a name such as `SecretString`.
-    parts = [part for mark in "\"'=:; (>" for part in (f"{mark}S",)]
+    parts = [f"{mark}S" for mark in "\"'=:; (>,`"] + ["-pS", "%S"]
     for part in parts:
         at = template.rfind(part)
-        after = template[at + 2 : at + 3]
+        end = at + len(part)
+        after = template[end : end + 1]
         if at >= 0 and not after.isalnum() and after not in "_-":
-            return template[: at + 1] + value + template[at + 2 :]
+            return template[: end - 1] + value + template[end:]
     raise AssertionError(template)
 
 
@@ -404,6 +473,47 @@ TRAFFIC = [
     '{"name": "API_KEY", "required": true, "value": null, "description": "the key of the API"}',
     '{"name": "color", "value": "red1234567"}',
     '{"token": {"type": "string", "description": "A token"}, "password": {"$ref": "#/x"}}',
+    '{"tokens": 812, "model": "m"}',
+    '{"tokens": ["the", "quick", "brown", "word2vec"]}',
+    '{"tokens": [{"text": "Hello", "pos": "INTJ"}]}',
+    '{"token": "identifier", "line": 3}',
+    '{"auth": false}',
+    '{"auth": "oauth2", "auth_method": "client_credentials"}',
+    '{"auth": null}',
+    '{"auth": {"type": "basic", "client_id": "abcdef0123456789abcdef"}}',
+    '{"auth": ["read", "a1"]}',
+    '{"pin": 13, "value": 1}',
+    '{"pin": false, "pinned": true, "pin_count": 30000}',
+    '{"otp_enabled": true, "otp": ""}',
+    '{"code": 40401, "error_code": "12345678"}',
+    '{"key": "user:42:theme", "value": "dark-mode-with-contrast"}',
+    '{"key": "Control+Shift+KeyP"}',
+    '{"Bucket": "logs", "Key": "2026/11/30/app-7f9c2d1b.log.gz"}',
+    '{"key": "created_at", "desc": 1}',
+    '{"api": "v1", "openai": {"model": "gpt-4o"}, "stripe": {"key": "acct"}}',
+    '{"login.password": "Passwort", "login.forgotPassword": "Passwort vergessen?"}',
+    '{"cmd": "mysql -h db -u root -p shop"}',
+    '{"cmd": "mysql -P3306 --protocol=tcp"}',
+    '{"cmd": "mkdir -p /srv/mysql/releases/20261130 && cp -pr a b"}',
+    '{"cmd": "ssh -p 2222 d@h uptime; docker run -p 8080:80 nginx1"}',
+    '{"cmd": "docker login -u ci --password-stdin r.test"}',
+    '{"cmd": "zip -r a1.zip dir1 -P"}',
+    '{"command": "git", "args": ["log", "-p", "abc123def"]}',
+    '{"args": ["-pretty", "-a", "x1y2z3"]}',
+    '{"text": "export TOKEN=${TOKEN}\\nexport API_KEY=<your-api-key>"}',
+    '{"text": "The password is required. The password is stored hashed with bcrypt2."}',
+    '{"text": "the secret is base64-encoded; the token is sha256-hashed; the key is id2345"}',
+    '{"text": "The exit code is 137429. Your verification code was sent to b***@x.test."}',
+    '{"text": "1234567 is your order number. This is your code review."}',
+    '{"text": "machine learning: the password policies of machine 12 login pages"}',
+    '{"text": "id,name,token_count,key\\n1,alpha1,120,north-west1\\n"}',
+    '{"text": "the token, the password, a key\\nand so, on, x1y2\\n"}',
+    '{"columns": ["id", "key", "token_count"], "rows": [[1, "a1b2c3d4", 3]]}',
+    '{"element": "Search box", "ref": "e3", "text": "keyboard 104 keys"}',
+    '{"element": "Forgot password link", "ref": "e4"}',
+    '{"text": "ENV NODE_ENV production1\\nENV PATH /usr/bin1:/bin"}',
+    "{\"text\": \"config.set('theme', 'dark1'); define('DB_PASSWORD', getenv('X1'))\"}",
+    '{"url": "https://x.test/?key=PROJ-1234&appid=12&code=abc123"}',
 ]
 
 SCHEMAS = [

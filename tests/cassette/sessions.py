@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias
 
-from sidecar.cassette.facts import Fact
-from sidecar.cassette.file_format import read, write
+from sidecar.cassette.facts import Fact, Passed
+from sidecar.cassette.file_format import lines, read
 from sidecar.cassette.interaction import Cassette, Interaction, Passage, Response, Server
 from sidecar.cassette.matcher import Matcher
 from sidecar.cassette.recorder import Masks, Recorder
@@ -33,6 +33,11 @@ class Masked:
 
     def json_text(self, text: str) -> str:
         return text.replace(self._secret, self._placeholder)
+
+
+def written(cassette: Cassette) -> str:
+    """A cassette's text."""
+    return "".join(lines(cassette))
 
 
 def compact(value: Any) -> str:
@@ -110,7 +115,16 @@ class Recording:
     def _keep(self, facts: Iterable[Fact]) -> None:
         for fact in facts:
             self.facts.append(fact)
-            self._kept[fact.number] = fact.interaction
+            if isinstance(fact, Passed):
+                kept = self._kept[fact.number]
+                passages = list(kept.during if fact.phase == "during" else kept.after)
+                passages[fact.position : fact.position + 1] = [fact.passage]
+                now = tuple(passages)
+                is_early = fact.phase == "during"
+                kept = kept._replace(during=now) if is_early else kept._replace(after=now)
+                self._kept[fact.number] = kept
+            else:
+                self._kept[fact.number] = fact.interaction
 
 
 class Playing:
@@ -148,7 +162,7 @@ class Playing:
 def kept(interactions: Sequence[Interaction]) -> tuple[Interaction, ...]:
     """Write the interactions to a cassette's text, and read it again."""
     servers = {one.server: Server() for one in interactions}
-    loaded = read(write(Cassette(tuple(interactions), servers)).encode(), "c.jsonl")
+    loaded = read(written(Cassette(tuple(interactions), servers)).encode(), "c.jsonl")
     assert loaded.warnings == ()
     return loaded.cassette.interactions
 

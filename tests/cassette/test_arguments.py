@@ -115,7 +115,7 @@ def test_300_levels_can_be_compared_and_no_more() -> None:
             canonical(nested(depth))
 
 
-# spec/grading.md, the table of R5: args, inputs, exact, subset.
+# R5 as a table: args, inputs, exact, subset.
 @pytest.mark.parametrize(
     ("expected", "observed", "exact", "subset"),
     [

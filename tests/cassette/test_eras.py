@@ -246,6 +246,50 @@ def test_a_subscription_names_both_eras() -> None:
     assert "2025-11-25" in playing.missed[0]
 
 
+# --- a recording with both
+
+
+def test_n01_each_client_gets_what_was_recorded_from_one_of_its_era() -> None:
+    asked = question("elicitation/create", {"action": "accept"}, message="Sure?")
+    theirs = call("book", {}, "old", during=(asked,))
+    rounds = modern(call("book", {}, {"resultType": "input_required", "requestState": "s"}))
+    old, new = Playing([rounds, theirs]), Playing([theirs, rounds])
+
+    (put,) = old.says(calls(1, "book"))
+    (answer,) = new.says(calls(1, "book", _meta=META))
+
+    assert put["method"] == "elicitation/create"
+    assert answer["result"]["resultType"] == "input_required"
+    assert old.missed == new.missed == []
+
+
+def test_an_error_of_the_other_era_is_not_served_for_a_result_of_its_own() -> None:
+    refused = Interaction("srv", "tools/call", '{"name":"add"}', Response("error", '{"code":5}'))
+    playing = Playing([modern(refused), call("add", None, "3")])
+
+    assert result(playing, calls(1, "add"))["content"][0]["text"] == "3"
+
+
+def test_calls_of_the_other_era_come_when_those_of_its_own_are_used_up() -> None:
+    recorded = [call("n", {}, "a"), modern(call("n", {}, "b")), call("n", {}, "c")]
+    playing = Playing(recorded)
+
+    said = [result(playing, calls(number, "n", {})) for number in range(4)]
+
+    assert [one["content"][0]["text"] for one in said[:3]] == ["a", "c", "b"]
+    assert said[3]["isError"] is True
+    assert playing.missed[0].startswith("used-up")
+
+
+def test_lists_of_its_own_era_come_again_before_those_of_the_other() -> None:
+    theirs = modern(surface("tools/list", {"resultType": "complete", "tools": [1]}))
+    playing = Playing([theirs, surface("tools/list", {"tools": [2]}, {})])
+
+    said = [result(playing, asks(number, "tools/list", {})) for number in range(2)]
+
+    assert said == [{"tools": [2]}, {"tools": [2]}]
+
+
 # --- revisions
 
 

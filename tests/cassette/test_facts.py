@@ -2,7 +2,8 @@
 
 import pytest
 
-from sidecar.cassette.facts import Finished, Noted, Opened
+from sidecar.cassette.facts import Fact, Finished, Noted, Opened, Passed
+from sidecar.cassette.interaction import Passage
 from tests.cassette.sessions import call
 
 
@@ -14,8 +15,14 @@ def test_a_plain_request_is_told_by_its_number_and_itself() -> None:
 
 
 @pytest.mark.parametrize(
-    "fact", [Opened(0, call("a")), Finished(0, call("a")), Noted(0, call("a"))]
+    "fact",
+    [
+        Opened(0, call("a")),
+        Finished(0, call("a")),
+        Noted(0, call("a")),
+        Passed(0, "after", 0, Passage("x")),
+    ],
 )
-def test_c13_a_fact_cannot_be_changed(fact: Opened | Finished | Noted) -> None:
+def test_c13_a_fact_cannot_be_changed(fact: Fact) -> None:
     with pytest.raises(AttributeError):
         fact.number = 1  # type: ignore[misc]

@@ -348,6 +348,23 @@ def test_an_http_status_that_is_none_is_refused(text: str) -> None:
     assert error.problem == "`httpStatus` is no HTTP status"
 
 
+def test_the_session_is_kept_but_for_the_first() -> None:
+    first = call("echo")
+    second = first._replace(session=1)
+
+    assert "session" not in interaction_line(first)
+    assert interaction_line(second).endswith(',"session":1}\n')
+    assert one(interaction_line(second)) == second
+
+
+@pytest.mark.parametrize("text", ['"1"', "-1", "1.0", "1e2", "null", "7" * 5000])
+def test_a_session_that_is_no_number_is_refused(text: str) -> None:
+    error = refused(HEADER + LINE.replace('"request"', f'"session":{text},"request"') + OTHER)
+
+    assert error.place == "c.jsonl:2"
+    assert error.problem == "`session` is no number of a session, which is 0 or more"
+
+
 @pytest.mark.parametrize("version", ["2", "10", "7" * 5000], ids=["2", "10", "5,000 digits"])
 def test_a_newer_format_is_refused_with_the_way_out(version: str) -> None:
     error = refused(f'{{"cassette":{version},"servers":{{}}}}\n')

@@ -3,11 +3,12 @@ import json
 import pytest
 
 from sidecar.cassette import json_masking
-from sidecar.cassette.json_masking import Finder, Kind, Part, Sought, Sweep
+from sidecar.cassette.json_masking import Sweep
 from sidecar.cassette.json_schemas import MAPS, WHOLE
 from sidecar.cassette.masking import Span
 from sidecar.cassette.secret_assignments import Assignments
 from sidecar.cassette.secret_shapes import places_of
+from sidecar.cassette.sought import Finder, Kind, Part, Sought
 
 
 def place(_: bytes) -> bytes:

@@ -62,7 +62,7 @@ def test_a_value_of_signs_only_is_found() -> None:
 def test_no_value_no_needle() -> None:
     known = KnownValues(["", "abc"])
 
-    assert known.needles_in(b"abc") == ()
+    assert known.needles_in(b"abc") == []
     assert known.numbers == frozenset()
     assert KnownValues(["12345", "1234x"]).numbers == {"12345"}
 

@@ -181,6 +181,123 @@ def test_h17_a_fresh_matcher_shares_nothing_but_the_entries(how: ArgsMatch) -> N
     assert first.leftover() == (0,)
 
 
+class Chosen:
+    """Chooses a recorded session, and remembers which it could choose from."""
+
+    def __init__(self, session: int) -> None:
+        self._session = session
+        self.offered: list[list[int]] = []
+
+    def __call__(self, sessions: Sequence[int]) -> int:
+        self.offered.append(list(sessions))
+        return self._session
+
+
+def of_sessions(*sessions: int, how: ArgsMatch = "exact") -> Matcher:
+    """One call again and again, recorded in these sessions."""
+    return Matcher([entry(how, {"a": 1}, session=session) for session in sessions], NoMasks())
+
+
+def all_served(matcher: Matcher, count: int) -> list[int]:
+    """Ask for the call so many times, which all hit, and once more, which does not."""
+    text = params(arguments={"a": 1})
+    taken = [matcher.take("srv", "tools/call", text) for _ in range(count)]
+    assert matcher.take("srv", "tools/call", text) == Miss("used-up")
+    return [one.entry for one in taken if isinstance(one, Hit)]
+
+
+@pytest.mark.parametrize("how", ["exact", "subset", "ignore"])
+@pytest.mark.parametrize(
+    ("sessions", "own", "served"),
+    [
+        pytest.param([0, 1, 0, 1], 0, [0, 2, 1, 3], id="the first of two at once"),
+        pytest.param([0, 1, 0, 1], 1, [1, 3, 0, 2], id="the second of two at once"),
+        pytest.param([0, 1, 2], 1, [1, 2, 0], id="later ones before earlier ones"),
+        pytest.param([0, 0, 0], 0, [0, 1, 2], id="one session"),
+    ],
+)
+def test_h17_a_session_is_served_its_own_calls_first(
+    sessions: list[int], own: int, served: list[int], how: ArgsMatch
+) -> None:
+    whole = of_sessions(*sessions, how=how)
+
+    assert all_served(whole.fresh(Chosen(own)), len(sessions)) == served
+    assert all_served(whole.fresh(), len(sessions)) == list(range(len(sessions)))
+
+
+def test_h17_a_loose_entry_of_ones_own_session_comes_before_an_equal_one_of_another() -> None:
+    recorded = [
+        entry("subset", {"a": 1}, session=0),
+        entry("subset", {"b": 1}, session=1),
+        entry("exact", {"a": 1, "b": 1}, session=0),
+        entry("subset", {"a": 1, "b": 1}, session=1),
+    ]
+    matcher = Matcher(recorded, NoMasks()).fresh(Chosen(1))
+
+    found = [matcher.take("srv", "tools/call", params("A", {"a": 1, "b": 1})) for _ in range(4)]
+
+    assert [one.entry for one in found if isinstance(one, Hit)] == [1, 3, 0, 2]
+
+
+def test_h17_a_session_that_none_begins_like_is_one_that_has_its_first_call() -> None:
+    chosen = Chosen(1)
+    recorded = [
+        *(entry("exact", tool="B", session=session) for session in (0, 1, 2)),
+        *(entry("exact", session=session) for session in (2, 1)),
+    ]
+
+    Matcher(recorded, NoMasks()).fresh(chosen).take("srv", "tools/call", params())
+
+    assert chosen.offered == [[1, 2]]
+
+
+def test_h17_a_session_begins_with_the_first_call_that_was_recorded() -> None:
+    chosen = Chosen(2)
+    recorded = [
+        surface("tools/list", {}, session=3),
+        entry("exact", tool="B", session=0),
+        *(entry("exact", {"a": 1}, session=session) for session in (0, 2, 1, 2)),
+        entry("ignore", session=4),
+        entry("exact", {"a": 2}, session=5),
+        entry("exact", {"a": 1}, session=5),
+        entry("exact", {"a": 1}, session=6, server="other"),
+    ]
+    matcher = Matcher(recorded, NoMasks()).fresh(chosen)
+
+    matcher.take("srv", "tools/list", None)
+    matcher.take("srv", "tools/call", params("nobody"))
+    assert chosen.offered == []
+    for arguments in ({"a": 1}, {"a": 2}):
+        matcher.take("srv", "tools/call", params("A", arguments))
+
+    assert chosen.offered == [[1, 2, 4]]
+
+
+@pytest.mark.parametrize("begun", [False, True], ids=["before it began", "after"])
+def test_h17_only_earlier_sessions_calls_are_used_up_by_other_sessions(*, begun: bool) -> None:
+    matcher = of_sessions(0, 1, 2, 0, 1).fresh(Chosen(1))
+    text = params(arguments={"a": 1})
+    first = [matcher.take("srv", "tools/call", text)] if begun else []
+
+    for index in (0, 2, 4, 99):
+        matcher.consume(index)
+
+    rest = all_served(matcher, 4 - len(first))
+    assert [*(one.entry for one in first if isinstance(one, Hit)), *rest] == [1, 4, 2, 3]
+
+
+def test_h17_surface_is_of_no_session() -> None:
+    lists = [surface("tools/list", {"n": number}, session=number) for number in (0, 1)]
+    matcher = Matcher([*lists, entry("exact", session=1)], NoMasks()).fresh(Chosen(1))
+    matcher.take("srv", "tools/call", params())
+    for index in (0, 1):
+        matcher.consume(index)
+
+    found = [matcher.take("srv", "tools/list", None) for _ in range(3)]
+
+    assert found == [Hit(0, lists[0]), Hit(1, lists[1]), Hit(1, lists[1], again=True)]
+
+
 def test_an_entry_that_is_given_back_is_taken_again() -> None:
     matcher = Matcher([call("t", {"a": 1})], NoMasks())
     params = compact({"name": "t", "arguments": {"a": 1}})
@@ -474,7 +591,7 @@ def test_x02_secrets_match_masked_though_they_changed() -> None:
 
     found = [
         matcher.take("srv", "tools/call", params("A", {"key": key, "q": q}))
-        for key, q in [("old", 2), ("[REDACTED:7]", 1), ("old", 3), ("new", 1)]
+        for key, q in [("old", 2), ("[REDACTED:7]", 1), ("old", 3), ("new", 4)]
     ]
     assert [one.entry if isinstance(one, Hit) else one.reason for one in found] == [
         1,
@@ -482,6 +599,31 @@ def test_x02_secrets_match_masked_though_they_changed() -> None:
         2,
         "arguments-differ",
     ]
+
+
+def test_x02_what_was_masked_later_answers_what_has_it_in_clear() -> None:
+    served = Served(
+        entry("exact", {"text": "for [REDACTED:1]", "q": 1}),
+        entry("subset", {"text": "for [REDACTED:1]"}),
+        entry("exact", {"text": "for [REDACTED:2]", "q": 1}),
+        entry("exact", {"text": "for ann", "q": 1}),
+    )
+
+    asked = {"text": "for ann", "q": 1}
+
+    assert served.places({**asked, "q": 2}) == [1]
+    assert served.places(asked, asked, asked, asked) == [3, 0, 2, None]  # the clear one first
+    assert missed(served, "A", asked).reason == "used-up"
+    assert missed(served, "A", {"text": "of ann", "q": 1}).reason == "arguments-differ"
+    assert missed(served, "B", asked).reason == "unknown-tool"
+
+
+def test_h17_a_session_is_told_by_what_was_masked_later_too() -> None:
+    entries = [entry("exact", {"k": "[REDACTED:1]", "n": n})._replace(session=n) for n in (0, 1)]
+    other = Matcher(entries, NoMasks()).fresh(lambda found: found[-1])
+
+    assert other.take("srv", "tools/call", params("A", {"k": "x", "n": 1})) == Hit(1, entries[1])
+    assert isinstance(other.take("srv", "tools/call", params("A", {"k": "x", "n": 0})), Hit)
 
 
 def test_c13_what_is_handed_out_cannot_be_changed() -> None:
@@ -610,6 +752,11 @@ def replay(recorded: Sequence[tuple[ArgsMatch, Any]], asked: Sequence[Any]) -> C
             lambda n: ("subset", {"n": n // 2}) if n % 2 else ("exact", {"n": n // 2}),
             lambda n: {"n": n // 2},
             id="mixed",
+        ),
+        pytest.param(
+            lambda n: ("exact", {"n": n, "key": "[REDACTED:1]"}),
+            lambda n: {"n": n, "key": "x"},
+            id="masked later",
         ),
     ],
 )

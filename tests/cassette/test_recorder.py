@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from sidecar.cassette.facts import Finished, Noted, Opened
+from sidecar.cassette.facts import Finished, Noted, Opened, Passed
 from sidecar.cassette.interaction import Interaction, Passage, Response
 from sidecar.cassette.recorder import without_meta
 from sidecar.wire.mcp import META_CLIENT, META_SUBSCRIPTION
@@ -239,6 +239,23 @@ def test_j09_the_client_no_longer_waits_for_what_it_cancelled() -> None:
     assert recording.recorder.pending == ('"b"',)
 
 
+def test_j09_what_was_taken_back_long_ago_is_waited_for_no_more() -> None:
+    recording = Recording().client(calls("kept", "open"))
+    for number in range(300):
+        recording.client(calls(number, "slow"), cancels(number))
+    recording.server(answers(299, "late"), answers(0, "too late"), answers("kept", "done"))
+
+    held = vars(recording.recorder)
+    assert (len(held["_order"]), len(held["_open"]), len(held["_taken_back"])) == (63, 63, 63)
+    states = [item.state for item in recording.interactions]
+    assert states == ["answered", *["cancelled"] * 299, "answered"]
+    assert [fact.number for fact in recording.facts if isinstance(fact, Finished)] == [
+        *range(1, 237),
+        300,
+        0,
+    ]
+
+
 def test_j05_an_answer_goes_to_the_call_of_that_id_that_was_not_cancelled() -> None:
     recording = Recording().client(calls(1, "slow"), cancels(1), calls(1, "next"))
     recording.server(answers(1, "for next")).client(calls(1, "third"), cancels(1)).ended()
@@ -304,8 +321,9 @@ def test_a_reply_after_the_answer_is_still_noted() -> None:
     recording = Recording().client(calls(1, "work")).server(asks(5, "roots/list"))
     recording.server(answers(1, "done")).client({"id": 5, "result": {"roots": []}})
 
-    whole = call("work", result="done", during=(question("roots/list", {"roots": []}),))
-    assert recording.facts[-1] == Noted(0, whole)
+    answered = question("roots/list", {"roots": []})
+    assert recording.facts[-1] == Passed(0, "during", 0, answered)
+    assert recording.interactions == (call("work", result="done", during=(answered,)),)
 
 
 def test_two_questions_of_one_id_are_answered_in_order() -> None:
@@ -323,8 +341,20 @@ def test_two_questions_of_one_id_are_answered_in_order() -> None:
 def test_e03_what_comes_after_an_answer_belongs_to_it() -> None:
     recording = Recording().client(calls(1, "add")).server(answers(1, "ok"), tells(CHANGED))
 
-    whole = call("add", result="ok", after=(notice(CHANGED),))
-    assert recording.facts[-1] == Noted(0, whole)
+    assert recording.facts[-1] == Passed(0, "after", 0, notice(CHANGED))
+    assert recording.interactions == (call("add", result="ok", after=(notice(CHANGED),)),)
+
+
+def test_each_of_many_messages_after_an_answer_is_told_alone() -> None:
+    recording = Recording().client(calls(1, "add")).server(answers(1, "ok"))
+    for number in range(50):
+        recording.server(asks(number, "ping")).client({"id": number, "result": {}})
+
+    asked, answered = question("ping"), question("ping", {})
+    assert recording.facts[2:] == [
+        Passed(0, "after", number, passage) for number in range(50) for passage in (asked, answered)
+    ]
+    assert recording.interactions[0].after == (answered,) * 50
 
 
 def test_what_comes_before_any_request_belongs_to_the_first() -> None:

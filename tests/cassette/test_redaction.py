@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from sidecar.cassette import json_masking
 from sidecar.cassette.arguments import equal
-from sidecar.cassette.placeholders import numbers_in
+from sidecar.cassette.placeholders import numbers_in, placeholders_in
 from sidecar.cassette.redaction import (
     Redactor,
     Renumberer,
@@ -375,9 +375,9 @@ def test_base64_content_is_searched_for_known_values_only_and_can_be_decoded_sti
 
     expected = document.replace(b"known-to-be-one", b"*" * len("known-to-be-one"))
     assert base64.b64decode(masked["contents"][0]["blob"]) == expected
-    odd = {"mimeType": "text/plain", "data": f"token={token}", "text": f"token={token}"}
+    odd = {"mimeType": "text/plain", "data": f"token={token}", "name": "password=x"}
     kept = json.loads(unify(redactor.json_text(compact(odd))))
-    assert kept == {**odd, "text": "token=[REDACTED]"}
+    assert kept == odd
 
 
 def test_equal_secrets_have_equal_placeholders_within_a_journal_only() -> None:
@@ -613,3 +613,65 @@ def test_no_text_makes_it_slow(piece: str) -> None:
     taken = _fastest(lambda: redactor().plain(text), 1)
 
     assert taken < 6, f"{taken} s for 300 kB"
+
+
+# What was masked once
+
+TELLING = "Zq8knownValue9"
+
+
+def test_a_value_that_was_masked_once_is_masked_wherever_it_appears_later() -> None:
+    rules = redactor()
+
+    rules.json_text(compact({"password": TELLING}))
+    later = rules.json_text(compact({"q": f"find {TELLING}!", TELLING: 1}))
+    encoded = rules.plain(base64.b64encode(f"u:{TELLING}".encode()).decode())
+
+    assert TELLING not in later
+    assert encoded.startswith("[REDACTED:")
+    assert len(set(placeholders_in(later))) == 1
+
+
+def test_and_in_the_same_text_before_it() -> None:
+    masked = redactor().json_text(compact({"q": f"find {TELLING}", "password": TELLING}))
+
+    assert TELLING not in masked
+    assert len(set(placeholders_in(masked))) == 1
+
+
+@pytest.mark.parametrize(
+    "value", ["letmein", "production", "87654321", "2026-11-30", "/srv/app1", "blue-green", "ab12"]
+)
+def test_what_is_no_more_than_a_word_is_masked_by_its_name_only(value: str) -> None:
+    rules = redactor()
+
+    assert value not in rules.json_text(compact({"password": value}))
+    assert rules.json_text(compact({"q": value})) == compact({"q": value})
+
+
+def test_the_last_hundred_values_are_remembered_and_given_ones_always() -> None:
+    rules = Redactor(SALT, known_values=["given-value-1"])
+    values = [f"Zq8knownValue{number}" for number in range(100, 202)]
+    for value in values:
+        rules.json_text(compact({"password": value}))
+
+    kept = [value for value in values if rules.plain(value) != value]
+
+    assert kept == values[2:]
+    assert rules.plain("given-value-1") != "given-value-1"
+
+
+def test_x08_a_value_may_be_made_known_later() -> None:
+    redactor = Redactor(SALT)
+    assert redactor.json_text('["my plain words"]') == '["my plain words"]'
+
+    redactor.learn(["my plain words"])
+
+    assert "plain" not in redactor.json_text('["my plain words"]')
+
+
+def test_a_leak_is_a_known_value_in_any_form() -> None:
+    rules = Redactor(SALT, known_values=[TELLING])
+
+    assert rules.leaks(compact({"q": [TELLING, json.dumps({"x": TELLING})]})) == 2
+    assert rules.leaks(rules.json_text(compact({"q": TELLING}))) == 0

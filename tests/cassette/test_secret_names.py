@@ -38,7 +38,7 @@ from sidecar.cassette.secret_names import (
             id="others",
         ),
         pytest.param(
-            "max_tokens tokens page_token next_page_token nextPageToken progressToken syncToken "
+            "max_tokens page_token next_page_token nextPageToken progressToken syncToken "
             "token_count tokenizer token_type tokenEndpoint eos_token continuationToken pagetoken",
             NameKind.NONE,
             id="harmless tokens",

@@ -91,3 +91,14 @@ def project(
     monkeypatch.chdir(folder)
     assert "MCP_SIDECAR_HOME" not in os.environ
     return Project(folder, capfd)
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The user's home folder, without a config of any client."""
+    folder = tmp_path / "home"
+    folder.mkdir()
+    for name in ("CODEX_HOME", "CLAUDE_CONFIG_DIR", "XDG_CONFIG_HOME", "CLINE_MCP_SETTINGS_PATH"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(folder))
+    return folder

@@ -58,6 +58,15 @@ def test_a_cassette_is_shown_in_order_and_escaped(project: Project) -> None:
     )
 
 
+def test_a_call_of_several_rounds_is_one_call_of_a_cassette(project: Project) -> None:
+    asks = '{"resultType":"input_required","requestState":"s"}'
+    again = LINE.replace('"arguments":{}', '"arguments":{},"requestState":"s"')
+    first = LINE.replace('{"content":[{"type":"text","text":"ok"}]}', asks)
+    written(project, HEAD + first + again)
+
+    assert "2 interactions, 1 call, 0 errors" in project.tell("cassette", "show", "demo").out
+
+
 def test_all_of_a_cassette_can_be_shown(project: Project) -> None:
     written(project, HEAD + LINE.replace('"ok"', '"' + "x" * 500 + '"'))
 
@@ -246,3 +255,95 @@ def test_a_cassette_not_saved_yet_is_saved_when_it_is_named(project: Project) ->
     assert told.code == 0
     assert "git:git_log" in told.out
     assert path.is_file()
+
+
+SECRET_LINE = (
+    '{"server":"git","request":{"method":"tools/call","params":{"name":"log","arguments":'
+    '{"ward":"7b"}}},"response":{"result":{"content":[{"type":"text","text":'
+    '"MRN-77 [REDACTED:1] Zq8knownValue9"}]}}}\n'
+)
+
+
+def test_x13_a_cassette_is_redacted_by_the_rules_given(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = written(project, HEAD + SECRET_LINE)
+    monkeypatch.setenv("MY_SETTING", "Zq8knownValue9")
+    rules = ("--key", "ward", "--pattern", r"MRN-\d+", "--value-from-env", "MY_SETTING")
+
+    told = project.tell("cassette", "redact", "demo", *rules)
+
+    assert (told.code, told.err) == (0, "")
+    assert told.out == (
+        "cassettes/demo.jsonl: masked 3 values\n"
+        "  1 by --value-from-env MY_SETTING\n"
+        "  1 by --key ward\n"
+        "  1 by --pattern MRN-\\d+\n"
+        "note: arguments of calls are among them; a replay still finds those calls, but "
+        "to mask what it keeps of its own, and all that is recorded, write this into sidecar.toml\n"
+        "  [redaction]\n"
+        '  keys = ["ward"]\n'
+        '  patterns = ["MRN-\\\\d+"]\n'
+        '  environment = ["MY_SETTING"]\n'
+    )
+    assert path.read_text() == HEAD + SECRET_LINE.replace("7b", "[REDACTED:2]").replace(
+        "MRN-77", "[REDACTED:3]"
+    ).replace("Zq8knownValue9", "[REDACTED:4]")
+
+
+def test_redacting_again_leaves_the_file_as_it_is(project: Project) -> None:
+    path = written(project, HEAD + SECRET_LINE)
+    project.tell("cassette", "redact", "demo", "--key", "ward")
+    before = path.stat()
+
+    told = project.tell("cassette", "redact", "demo", "--key", "ward")
+
+    assert told.out == (
+        "cassettes/demo.jsonl: masked 0 values, and the file is as it was\n  0 by --key ward\n"
+    )
+    assert (path.stat().st_ino, path.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+
+
+@pytest.mark.parametrize("with_settings", [True, False], ids=["settings", "no settings"])
+def test_x13_a_redacted_cassette_still_answers(project: Project, *, with_settings: bool) -> None:
+    agent = project.agent(("echo", {"text": "patient MRN-77"}))
+    assert project.tell("record", "--cassette", "demo", "--", *agent).code == 0
+    told = project.tell("cassette", "redact", "demo", "--pattern", r"MRN-\d+")
+    settings = told.out.partition("sidecar.toml\n")[2]
+    if with_settings:
+        (project.folder / "sidecar.toml").write_text(settings, encoding="utf-8")
+    other = project.agent(("echo", {"text": "patient MRN-88"}))
+
+    told = project.tell("replay", "--cassette", "demo", "--require-all", "--", *other)
+
+    assert told.code == 0
+    assert "[REDACTED:1]" in told.out
+    kept = b"".join(path.read_bytes() for path in (project.folder / ".sidecar").iterdir())
+    assert (b"MRN-88" in kept) is not with_settings
+
+
+def test_what_cannot_be_redacted_is_refused_and_stays(project: Project) -> None:
+    path = written(project, HEAD + SECRET_LINE)
+
+    assert "is not set" in project.tell("cassette", "redact", "demo", "--value-from-env", "NO").err
+    assert (
+        "no regular expression" in project.tell("cassette", "redact", "demo", "--pattern", "(").err
+    )
+    assert project.tell("cassette", "redact", "absent").code == 2
+    path.write_text(HEAD + SECRET_LINE + '{"ser', encoding="utf-8")
+    broken = project.tell("cassette", "redact", "demo")
+    assert (broken.code, path.read_text()) == (2, HEAD + SECRET_LINE + '{"ser')
+    assert "demo.jsonl:3" in broken.err
+
+
+def test_a_known_value_that_is_left_fails_the_save(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recorded(project, cassette="demo")
+    monkeypatch.setenv("API_KEY", "tools/call")  # nothing can mask a method's name
+
+    told = project.tell("cassette", "save", "last", "--cassette", "other")
+
+    assert told.code == 2
+    assert "other.jsonl: the cassette would hold the value of a secret" in told.err
+    assert not (project.folder / "cassettes" / "other.jsonl").exists()

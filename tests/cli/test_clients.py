@@ -13,6 +13,13 @@ from tests.store.samples import RUN
 pytestmark = pytest.mark.usefixtures("home")
 
 
+def entry_of(path: Path) -> str:
+    """The id that `wrap` wrote into a config's entries."""
+    (entry, *_) = json.loads(path.read_bytes())["mcpServers"].values()
+    args: list[str] = entry["args"]
+    return args[args.index("--config-entry") + 1]
+
+
 def test_e09_a_wrapped_server_that_never_connected_is_said_so(project: Project, home: Path) -> None:
     project.write_config({"used": {"command": "x"}, "unused": {"command": "y"}})
     cursor = home / ".cursor" / "mcp.json"
@@ -21,7 +28,10 @@ def test_e09_a_wrapped_server_that_never_connected_is_said_so(project: Project, 
     assert project.tell("wrap", ".mcp.json").code == 0
     with Journal.open(journal_path(str(project.folder / ".sidecar"))) as journal:
         journal.start_run(RUN, mode="record")
-        journal.start_session(RUN, server="used", mode="record").close(exit_code=0)
+        journal.start_session(RUN, server="unused", mode="record")  # but by no config
+        journal.start_session(
+            RUN, server="used", mode="record", config_entry=entry_of(project.folder / ".mcp.json")
+        )
 
     told = project.tell("clients")
     (code, cursors) = json.loads(project.tell("clients", "--json").out)
@@ -39,6 +49,23 @@ def test_e09_a_wrapped_server_that_never_connected_is_said_so(project: Project, 
     assert "'used'" not in told.err
     assert [one["lastConnected"] is None for one in code["servers"]] == [False, True]
     assert (cursors["path"], cursors["servers"][0]["wrapped"]) == (str(cursor), False)
+
+
+def test_servers_of_one_name_in_two_configs_of_a_project_are_told_apart(project: Project) -> None:
+    db = {"db": {"command": "x"}}
+    project.write_config(db)
+    (project.folder / ".cursor").mkdir()
+    cursors = project.write_config(db, ".cursor/mcp.json")
+    assert project.tell("wrap", ".mcp.json", str(cursors)).code == 0
+    with Journal.open(journal_path(str(project.folder / ".sidecar"))) as journal:
+        journal.start_run(RUN, mode="record")
+        journal.start_session(RUN, server="db", mode="record", config_entry=entry_of(cursors))
+
+    told = project.tell("clients", "--json")
+
+    last = {one["path"]: one["servers"][0]["lastConnected"] for one in json.loads(told.out)}
+    assert last.pop(str(cursors)) is not None
+    assert last == {str(project.folder / ".mcp.json"): None}
 
 
 def test_e09_a_server_that_another_config_overrides_is_said_so(
@@ -91,15 +118,15 @@ def test_a_broken_config_is_told_of_and_the_others_are_listed(project: Project, 
     assert f"{broken}:1:16: the config is no JSON: a value is expected" in told.err
 
 
-def test_a_journal_that_cannot_be_read_is_told_of(project: Project) -> None:
-    project.write_config({"a": {"command": "x"}})
+def test_a_journal_that_cannot_be_read_is_told_of_once(project: Project) -> None:
+    project.write_config({"a": {"command": "x"}, "b": {"command": "y"}})
     assert project.tell("wrap", ".mcp.json").code == 0
     Path(journal_path(str(project.folder / ".sidecar"))).write_bytes(b"no database" * 100)
 
     told = project.tell("clients")
 
     assert told.code == 0
-    assert "journal.db: " in told.err
+    assert told.err.count("journal.db: ") == 1
 
 
 def test_another_project_is_looked_at_where_one_is_named(project: Project, tmp_path: Path) -> None:

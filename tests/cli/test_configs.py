@@ -54,6 +54,27 @@ def test_w07_a_change_is_made_anew_of_what_another_program_wrote(
     assert path.read_bytes() == written.data != made.data
 
 
+def test_w07_what_is_written_belongs_to_what_is_there_though_it_changed_there_and_back(
+    project: Project,
+) -> None:
+    path = project.write_config({"a": {"command": "x"}})
+    ours = path.read_bytes()
+    (made,) = planned([".mcp.json"], ALL, change)
+    project.write_config({"a": {"command": "x"}, "theirs": {"command": "y"}})
+    kept = []
+
+    def keep(tried: Change) -> None:
+        kept.append(tried.before.data)
+        path.write_bytes(ours)  # by another program, and before anything is replaced
+
+    theirs = path.read_bytes()
+    written = write(made, ALL, change, keep=keep)
+
+    assert kept == [theirs, ours]
+    assert [one.entry.name for one in written.outcomes] == ["a"]
+    assert path.read_bytes() == written.data == made.data
+
+
 @pytest.mark.parametrize(
     ("states", "only", "code"),
     [

@@ -109,8 +109,8 @@ def test_a_run_of_the_journal_may_be_named_and_must_be_over(project: Project) ->
     ("text", "words", "problem"),
     [
         pytest.param(None, [], "the file cannot be read", id="not there"),
-        pytest.param("{}", [], "is missing", id="no summary"),
-        pytest.param("", [], "no JSON", id="empty"),
+        pytest.param("{}", [], ": this is no EvalSummary: the key", id="no summary"),
+        pytest.param("", [], ": this is no EvalSummary: no JSON", id="empty"),
         pytest.param(None, ["--required-pass-score", "nan"], "is no number", id="nan"),
         pytest.param(None, ["--required-pass-score", "1.5"], "not in the range", id="over 1"),
     ],

@@ -115,8 +115,8 @@ def test_where_the_log_says_otherwise_that_is_told_and_the_computed_counts(
     assert told.code == 0
     assert told.err.splitlines() == [
         "the log: the log has no eval.completed",
-        "the log differs: task task-1, trial 0: score is 0 there, computed 1",
-        "the log differs: task task-1, trial 0: passed is false there, computed true",
+        "the log differs: task task-1, trial 1: score is 0 there, computed 1",
+        "the log differs: task task-1, trial 1: passed is false there, computed true",
     ]
 
 
@@ -223,7 +223,7 @@ class TestBaseline:
             "alpha": 0.2,
             "pairedTaskCount": 1,
         }
-        assert "score +1, inconclusive: of 1 paired tasks 1 went up" in told.err
+        assert "against before.json: score +1, inconclusive: of 1 paired tasks" in told.err
         assert told.code == 0
 
     def test_r48_another_version_is_refused(self, project: Project) -> None:

@@ -52,6 +52,19 @@ def test_an_error_of_ours_is_one_line_and_its_exit_code(
     assert capsys.readouterr().err == "mcp-sidecar: journal.db: the disk is full; make room\n"
 
 
+def test_ctrl_c_is_one_plain_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(_: list[str]) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sys, "argv", ["mcp-sidecar", "runs", "list"])
+    monkeypatch.setattr("sidecar.cli.verbs.verbs", interrupted)
+
+    assert main() == 130
+    assert capsys.readouterr().err == "mcp-sidecar: stopped by Ctrl-C\n"
+
+
 def test_an_error_that_is_a_bug_of_ours_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(_: list[str]) -> int:
         raise AssertionError("a bug")
@@ -69,6 +82,6 @@ def test_the_command_and_the_package_are_the_same(command: list[str], tmp_path: 
 
     assert done.returncode == 2
     assert done.stderr == (
-        "mcp-sidecar: mode record needs the server's command after the options; "
+        "mcp-sidecar: mode record needs the server's command after the options, or --url; "
         "see `mcp-sidecar proxy --help`\n"
     )

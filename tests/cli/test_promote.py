@@ -2,12 +2,14 @@
 
 import json
 import shlex
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from sidecar.store.journal import Journal
+from tests import paths
 from tests.cli.conftest import Project, Told
 
 SUITE = "suites/checkout.json"
@@ -51,6 +53,7 @@ def test_a_cassette_becomes_the_first_task_of_a_new_suite(project: Project) -> N
     assert told.out.splitlines()[0] == (
         f"{SUITE}: new suite, with task greeting (2 calls, 1 of them failed)"
     )
+    assert told.err == f"mcp-sidecar: next: mcp-sidecar run {SUITE} --agent 'YOUR AGENT'\n"
     found = suite(project)
     (task,) = found.pop("tasks")
     assert found == {
@@ -237,6 +240,28 @@ def test_a_suite_that_is_broken_stays_as_it_is(project: Project) -> None:
     assert path.read_text(encoding="utf-8") == '{"suiteId": "x"'
 
 
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        pytest.param("file/suite.json", "the file lies in no folder that can be written", id="in"),
+        pytest.param("folder", "the file is a folder", id="is"),
+    ],
+)
+def test_a_suite_that_cannot_be_written_is_refused_by_its_own_name(
+    project: Project, name: str, problem: str
+) -> None:
+    record(project, "greeting", ECHO)
+    Path("file").touch()
+    Path("folder").mkdir()
+
+    told = project.tell("promote", "greeting", "--suite", name)
+
+    assert told.code == 2
+    assert told.err == (
+        f"mcp-sidecar: {name}: {problem}; name a file in a folder that you can write\n"
+    )
+
+
 def test_a_suite_that_is_named_like_a_cassette_is_refused(project: Project) -> None:
     record(project, "greeting", ECHO)
 
@@ -257,6 +282,41 @@ def test_p01_a_failed_call_that_worked_later_is_listed(project: Project) -> None
     _, task = suite(project)["tasks"]
     assert len(task["expected"]["trajectory"]["calls"]) == 1
     assert len(task["fixtures"]["toolResponses"]) == 2
+
+
+PARALLEL = """
+import json, os, sys
+sys.path.insert(0, sys.argv[1])
+from tests.servers.raw_client import RawClient
+entry = json.load(open(os.environ["MCP_SIDECAR_CONFIG"]))["mcpServers"]["raw"]
+with RawClient([entry["command"], *entry["args"]]) as client:
+    client.initialize()
+    client.call("echo", {"text": "hi"})
+    slow = client.start_call("slow", {"key": "k"})
+    client.call("release", {"key": "k"})
+    client.read_until(slow)
+    client.close_stdin()
+    client.wait()
+"""
+
+
+@pytest.mark.parametrize("source", ["last", "parallel"], ids=["a run", "its cassette"])
+def test_calls_that_ran_at_the_same_time_are_told_unless_their_order_does_not_count(
+    project: Project, source: str
+) -> None:
+    agent = (sys.executable, "-c", PARALLEL, str(paths.ROOT))
+    recorded = project.tell("record", "--cassette", "parallel", "--", *agent)
+    assert recorded.code == 0, recorded
+
+    told = promote(project, source)
+    free = promote(project, source, "--replace", "--trajectory", "any-order")
+
+    note = (
+        "note: call 2 (raw:slow) and call 3 (raw:release) ran at the same time, so another run may "
+        "make them in another order, and fail; --trajectory any-order does not compare the order"
+    )
+    assert note in told.out.splitlines()
+    assert "at the same time" not in free.out
 
 
 def test_p01_a_run_whose_agent_failed_is_refused_unless_it_is_allowed(project: Project) -> None:
@@ -379,3 +439,39 @@ def test_the_input_can_be_given_by_hand(project: Project) -> None:
     promote(project, "greeting", "--input", "@question.txt")
 
     assert suite(project)["tasks"][0]["input"] == "from a file"
+
+
+def test_arguments_that_the_settings_ignore_leave_fixture_and_path_where_they_are(
+    project: Project,
+) -> None:
+    text = "[ignore-arguments]\n'raw:add' = ['/b', '/c']\n'raw:other' = ['/x']\n"
+    (project.folder / "sidecar.toml").write_text(text, encoding="utf-8")
+    record(project, "sums", ADD, ECHO)
+
+    promote(project, "sums")
+
+    (task,) = suite(project)["tasks"]
+    expected = [
+        {"tool": "raw:add", "args": {"a": 1}, "argsMatch": "subset"},
+        {"tool": "raw:echo", "args": {"text": "hi"}, "argsMatch": "exact"},
+    ]
+    assert task["expected"]["trajectory"]["calls"] == expected
+    served = [dict(entry) for entry in task["fixtures"]["toolResponses"]]
+    assert [{key: one[key] for key in ("tool", "args", "argsMatch")} for one in served] == expected
+
+
+def test_p02_a_masked_argument_leaves_the_expectation_and_its_answer_keeps_the_mask(
+    project: Project,
+) -> None:
+    secret = {"text": "hi", "password": "Zq8knownValue9"}
+    record(project, "login", ("params", secret), question="log in with Zq8knownValue9")
+
+    told = promote(project, "login")
+
+    (task,) = suite(project)["tasks"]
+    (entry,) = task["fixtures"]["toolResponses"]
+    assert (entry["args"], entry["argsMatch"]) == ({"text": "hi"}, "subset")
+    assert "[REDACTED:1]" in entry["response"]["content"][0]["text"]
+    assert "Zq8knownValue9" not in json.dumps(task)
+    assert "note: call 1 (raw:params): a secret is masked at /password, so it is not" in told.out
+    assert "note: a secret is masked in the input, and the agent will see the mask" in told.out

@@ -266,7 +266,8 @@ BOTH = {
     "cassette.secret_contexts", "cassette.secret_names", "cassette.secret_patterns",
     "cassette.secret_shapes", "cassette.secret_values", "cassette.subscriptions", "cli",
     "cli.main", "cli.proxy", "errors", "proxy", "proxy.options", "proxy.stdio",
-    "proxy.saving", "proxy.stopping", "proxy.streams", "proxy.tape", "proxy.wiring", "store",
+    "proxy.masking", "proxy.saving", "proxy.stopping", "proxy.streams", "proxy.tape",
+    "proxy.wiring", "store",
     "store.atomic", "store.cassettes", "store.clock", "store.connection", "store.environment",
     "store.file_lock", "store.folders", "store.ids", "store.journal", "store.recorded",
     "store.salt", "store.session", "wire",
@@ -274,11 +275,11 @@ BOTH = {
 }  # fmt: skip
 RECORD = {
     "cassette.echoes", "cassette.second_look", "proxy.child", "proxy.guard", "proxy.link",
-    "proxy.live",
+    "proxy.live", "proxy.open_files", "proxy.oversized", "store.looked_over_rows",
 }  # fmt: skip
 REPLAY = {
-    "cassette.matcher", "cassette.misses", "cassette.negotiation", "cassette.replayer",
-    "proxy.playback", "wire.shortening",
+    "cassette.eras", "cassette.masked_arguments", "cassette.matcher", "cassette.misses",
+    "cassette.negotiation", "cassette.replayer", "proxy.playback", "wire.shortening",
 }  # fmt: skip
 
 REPORTING = """

@@ -126,6 +126,8 @@ def test_an_agent_that_starts_no_server_leaves_no_cassette_and_a_warning(project
         pytest.param([], "there is no agent command", id="no command"),
         pytest.param(["python 'x"], "No closing quotation", id="an open quote"),
         pytest.param(["echo", "{input}"], "there is no input; give one with --input", id="input"),
+        pytest.param(["echo", "{mcp_confg}"], "write {mcp_config}; there are", id="template"),
+        pytest.param(["python", "nope.py"], "'nope.py', which is not there", id="script"),
     ],
 )
 def test_an_agent_that_cannot_be_started_is_an_error(
@@ -262,22 +264,57 @@ def test_r17_an_unknown_mode_is_an_error(project: Project, mode: str) -> None:
     assert project.starts() == 0
 
 
-def test_r25_another_runs_cassette_stays_and_the_new_run_is_in_the_journal(
-    project: Project,
+@pytest.mark.parametrize("exit_code", [0, 3], ids=["complete", "not complete"])
+def test_r25_another_runs_cassette_stays_and_the_run_is_kept_in_the_journal(
+    project: Project, exit_code: int
 ) -> None:
-    path = project.record("demo", ECHO)
+    project.tell("record", "--cassette", "demo", "--", *project.agent(ECHO, exit_code=exit_code))
+    path = project.folder / "cassettes" / "demo.jsonl"
     before = path.read_bytes()
 
-    told = project.tell("record", "--cassette", "demo", "--", *project.agent(ECHO, ECHO))
+    told = project.tell("record", "--cassette", "demo", "--", *project.agent(ECHO, exit_code=7))
+
+    assert told.code == 7
+    assert told.err.count("was left as it is") == 1
+    assert told.err.count("mcp-sidecar cassette save") == 1
+    assert path.read_bytes() == before
+    with journal_of(project) as journal:
+        assert len(list(runs.list_runs(journal))) == 2
+    assert project.tell("cassette", "save", "last", "--cassette", "other").code == 0
+
+
+def test_r25_a_cassette_that_came_while_the_agent_worked_stays_and_that_is_said_once(
+    project: Project,
+) -> None:
+    path = project.folder / "cassettes" / "demo.jsonl"
+    code = (
+        "import os, subprocess\n"
+        f"os.makedirs({str(path.parent)!r})\n"
+        f"open({str(path)!r}, 'w').write({HEAD + LINE!r})\n"
+        f"subprocess.run({project.agent(ECHO)!r})"
+    )
+
+    told = project.tell("record", "--cassette", "demo", "--", sys.executable, "-c", code)
 
     assert told.code == 0
-    assert "holds another run, and stays as it is: --overwrite would replace it" in told.err
-    assert "cassette save" in told.err
-    assert path.read_bytes() == before
+    assert told.err.count("was left as it is") == 1
+    assert told.err.count("mcp-sidecar cassette save") == 1
+    assert path.read_text("utf-8") == HEAD + LINE
     saved = project.tell("cassette", "save", "last", "--cassette", "other")
     assert saved.code == 0
-    other = cassettes.load(str(project.folder / "cassettes" / "other.jsonl")).cassette
-    assert [item.tool for item in other.interactions if item.is_tool_call] == ["echo", "echo"]
+
+
+def test_the_counts_are_those_that_the_runs_verb_shows(project: Project) -> None:
+    calls = [ECHO, ("fail", {"variant": "text"}), ("crash", {})]
+    agent = project.agent(*calls)
+
+    told = project.tell("record", "--cassette", "demo", "--", *agent)
+
+    (listed,) = json.loads(project.tell("runs", "list", "--json").out)
+    shown = project.tell("runs", "show", "last").out
+    assert (listed["calls"], listed["errors"]) == (3, 2)
+    assert f"mcp-sidecar: run {listed['runId']}: 3 calls, 2 errors\n" in told.err
+    assert "calls: 3 calls, 2 errors, 0 misses\n" in shown
 
 
 def test_r25_another_runs_cassette_is_replaced_as_a_whole_when_told(project: Project) -> None:
@@ -404,7 +441,9 @@ def test_r22_a_run_that_is_stopped_is_interrupted_and_keeps_what_was_answered(
     _, err = process.communicate(timeout=40)
 
     assert process.returncode == 128 + sign
-    assert f"the agent failed: stopped by {sign.name}".encode() in err
+    name = "Ctrl-C" if sign == signal.SIGINT else sign.name
+    assert f"mcp-sidecar: the agent was stopped by {name}\n".encode() in err
+    assert b"SIGINT" not in err
     found = cassettes.load(str(project.folder / "cassettes" / "demo.jsonl")).cassette
     assert not found.complete
     assert [item.tool for item in found.interactions if item.is_tool_call] == ["echo"]
@@ -425,3 +464,43 @@ def assert_gone(project: Project) -> None:
         while Path(f"/proc/{pid}").exists() and time.monotonic() < until:
             os.sched_yield()
         assert not Path(f"/proc/{pid}").exists()
+
+
+def test_settings_and_options_say_what_is_masked(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "[redaction]\nkeys = ['text']\n"
+    (project.folder / "sidecar.toml").write_text(text, encoding="utf-8")
+    monkeypatch.setenv("PLAIN_SETTING", "seven-of-nine")
+    masks = ("--mask-pattern", r"MRN-\d+", "--mask-env", "PLAIN_SETTING", "--mask-key", "ward")
+    agent = project.agent(("echo", {"text": "hi"}), ("params", {"a": "MRN-7 seven-of-nine"}))
+
+    told = project.tell("record", "--cassette", "demo", *masks, "--", *agent)
+
+    written = (project.folder / "cassettes" / "demo.jsonl").read_text(encoding="utf-8")
+    assert told.code == 0
+    assert '"arguments":{"text":"[REDACTED:1]"}' in written
+    assert '"arguments":{"a":"[REDACTED:2] [REDACTED:3]"}' in written
+
+
+def test_the_mode_of_the_settings_is_that_of_record_and_an_option_wins(project: Project) -> None:
+    (project.folder / "sidecar.toml").write_text("mode = 'auto'\n", encoding="utf-8")
+    agent = project.agent(ECHO)
+    project.tell("record", "--cassette", "demo", "--", *agent)
+
+    again = project.tell("record", "--cassette", "demo", "--", *agent)
+    assert (again.code, project.starts()) == (0, 1)
+    kept = project.tell("record", "--mode", "record", "--cassette", "demo", "--", *agent)
+
+    assert (kept.code, project.starts()) == (0, 2)
+    assert "was left as it is" in kept.err
+
+
+def test_a_setting_that_is_none_is_refused_before_the_agent_works(project: Project) -> None:
+    (project.folder / "sidecar.toml").write_text("[redact]\n", encoding="utf-8")
+
+    told = project.tell("record", "--cassette", "demo", "--", *project.agent(ECHO))
+
+    assert told.code == 2
+    assert "sidecar.toml:1: unknown setting 'redact'; did you mean redaction?" in told.err
+    assert project.starts() == 0

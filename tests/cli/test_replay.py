@@ -220,7 +220,7 @@ def test_a_replay_that_was_stopped_shows_nothing(
     told = project.tell("replay", "--cassette", "demo", "--", sys.executable, "-c", code)
 
     assert told.code == 128 + signal.SIGTERM
-    assert "the agent failed: stopped by SIGTERM" in told.err
+    assert "mcp-sidecar: the agent was stopped by SIGTERM\n" in told.err
 
 
 @pytest.mark.parametrize(("text", "said"), BROKEN)

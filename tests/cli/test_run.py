@@ -96,7 +96,7 @@ def test_a_differing_argument_is_told_with_what_was_expected_and_seen(promoted: 
     assert told.code == 1
     assert "  - step 2 (raw:add): argument /b was 3, expected 2" in told.out
     assert "differs at /b: recorded 2, asked for 3" in told.out
-    assert "  ! 1 recorded answer was not asked for: 1 (raw:add)" in told.out
+    assert "  ! 1 recorded answer was not asked for: entry 2 (raw:add)" in told.out
 
 
 def test_p02_a_secret_that_changed_is_no_regression(project: Project) -> None:
@@ -113,6 +113,28 @@ def test_p02_a_secret_that_changed_is_no_regression(project: Project) -> None:
     assert "aB3dE5gH7jK9mN1p" not in passed.out
     kept = b"".join(path.read_bytes() for path in (project.folder / ".sidecar").iterdir())
     assert b"aB3dE5gH7jK9mN1p" not in kept
+
+
+def test_settings_and_options_say_what_is_masked_in_a_trial(promoted: Project) -> None:
+    (promoted.folder / "sidecar.toml").write_text("[redaction]\nkeys = ['ward']\n", "utf-8")
+    told_to = promoted.agent(("echo", {"text": "MRN-7 of hi", "ward": "north"}), ECHO, ADD)
+
+    run(promoted, told_to, "--mask-pattern", r"MRN-\d+")
+
+    shown = promoted.tell("runs", "show", "last", "--whole").out
+    kept = b"".join(path.read_bytes() for path in (promoted.folder / ".sidecar").iterdir())
+    assert "REDACTED" in shown
+    assert (b"MRN-7" in kept, b'"north"' in kept) == (False, False)
+
+
+def test_t09_what_a_proxy_said_is_not_lost_in_the_agents_traceback(promoted: Project) -> None:
+    told = run(
+        promoted, script(r"import sys; sys.exit('mcp-sidecar: not so\n' + 'a line\n' * 3000)")
+    )
+
+    lines = [line for line in told.out.splitlines() if "last words" in line]
+    assert lines[0] == "  ! the agent's last words: mcp-sidecar: not so"
+    assert set(lines[1:]) == {"  ! the agent's last words: a line"}
 
 
 def test_t09_an_agent_that_always_fails_measures_nothing(promoted: Project) -> None:
@@ -201,7 +223,7 @@ def test_a_server_that_did_not_end_is_told(
     promoted: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sidecar.store.runs.open_sessions", lambda *_: 1)
-    monkeypatch.setattr("sidecar.agents.trial.SESSION_SECONDS", -1.0)
+    monkeypatch.setattr("sidecar.agents.attempt.SETTLE_SECONDS", -1.0)
 
     told = run(promoted, promoted.agent(ECHO, ADD))
 
@@ -239,6 +261,23 @@ def test_a_suite_without_a_surface_offers_the_tools_that_it_names(promoted: Proj
     Path("suite.surface.jsonl").unlink()
 
     assert run(promoted, promoted.agent(ECHO, ADD)).code == 0
+
+
+def test_what_is_unwise_in_the_suite_is_told_as_suite_check_tells_it_and_changes_nothing(
+    promoted: Project,
+) -> None:
+    fixtures = suite(promoted)["tasks"][0]["fixtures"]
+    fixtures["toolResponses"].append({"tool": "nobody", "response": "never"})
+    change(promoted, task={"fixtures": fixtures})
+    lints = promoted.tell("suite", "check", SUITE)
+
+    told = run(promoted, promoted.agent(ECHO, ADD))
+
+    place = f"{SUITE} /tasks/0/fixtures/toolResponses/3/tool"
+    assert (lints.code, told.code) == (0, 0), told
+    assert lints.out.startswith(f"{place}: tool-name: no call has the name 'nobody'")
+    assert told.err.splitlines()[0] == f"mcp-sidecar: {lints.out.splitlines()[0]}"
+    assert "not asked for: entry 4 (nobody)" in told.out
 
 
 class TestLiveMisses:
@@ -292,6 +331,8 @@ class TestLiveMisses:
         pytest.param(["--timeout", "0"], "--timeout", id="time-out"),
         pytest.param(["--cwd", "nowhere"], "the agent's working directory is no folder", id="cwd"),
         pytest.param(["--config", "missing.json"], "the config cannot be read", id="config"),
+        pytest.param(["--agent", "x {mcp_confg}"], "write {mcp_config}; there are", id="template"),
+        pytest.param(["--agent", "python nope.py"], "'nope.py', which is not there", id="script"),
     ],
 )
 def test_a_wrong_choice_is_refused(promoted: Project, words: list[str], problem: str) -> None:
@@ -364,10 +405,10 @@ class TestJudges:
 
         assert told.code == 2
         lines = told.out.splitlines()
-        assert lines[:2] == ["greeting: not measured", "  - trial 0 of 1: no score in the log"]
+        assert lines[:2] == ["greeting: not measured", "  - trial 1 of 1: no score in the log"]
         assert "  ! the judge gave no judgement: exit code 1 (no model)" in lines
         assert lines[-1] == "NOT MEASURED: no trial of any task was measured"
-        assert "the log: task greeting, trial 0 was not judged: exit code 1" in told.err
+        assert "the log: task greeting, trial 1 was not judged: exit code 1" in told.err
 
     def test_a_judge_that_takes_too_long_is_ended(self, rubric: Project) -> None:
         slow = shlex.join(script("import time; time.sleep(60)"))

@@ -233,3 +233,24 @@ def test_a_folder_that_cannot_be_written_is_an_error(project: Project) -> None:
     assert told.err.startswith(f"mcp-sidecar: {project.folder / '.sidecar'}")
     assert "--home" in told.err
     assert (project.folder / ".sidecar").read_text(encoding="utf-8") == "a file"
+
+
+def test_runs_that_their_cassette_does_not_hold_are_named(project: Project) -> None:
+    path = str(project.folder / "cassettes" / "one.jsonl")
+    third = RUN[:-1] + "9"
+    times = iter(range(1000))
+    clock = Clock(now=lambda: NOON + next(times), monotonic=lambda: 1.0)
+    with Journal.open(str(project.folder / ".sidecar" / "journal.db"), clock=clock) as journal:
+        for run in (RUN, OTHER_RUN, third):
+            journal.start_run(run, mode="record", cassette=path)
+            session = journal.start_session(run, server="git", mode="record")
+            record(session, answered(call()))
+            session.close(exit_code=0)
+            cassettes.save_run(journal, run, path, overwrite=False, extend=False)
+
+    told = project.tell("runs", "list")
+
+    assert f"{third} and 1 older run are not in cassettes/one.jsonl" in told.err
+    assert f"`mcp-sidecar cassette save {third} --cassette NAME`" in told.err
+    assert project.tell("cassette", "save", third, "--overwrite").code == 0
+    assert project.tell("runs", "list").err == ""

@@ -9,15 +9,21 @@ import urllib.error
 import urllib.request
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
+import click
 import pytest
+from aiohttp import web
 
 from sidecar.cli.options import Places
 from sidecar.cli.serve import command, options_of
-from sidecar.errors import ConfigError, SidecarError, UsageError
+from sidecar.errors import CassetteError, ConfigError, SidecarError, UsageError
+from sidecar.proxy.http import server
 from sidecar.proxy.http.endpoint import Limits, ServeOptions, ServerEntry
 from sidecar.store import cassettes
+from sidecar.store.settings import Rules
 from tests import paths
+from tests.proxy.http.odd_server import OddServer, answered
 from tests.servers.listening import Listening
 
 RUN = "local/01JDPR0XY00000000000000000"
@@ -41,11 +47,21 @@ def config(folder: Path, servers: object) -> str:
 
 
 def parsed(folder: Path, *words: str) -> ServeOptions:
-    context = command.make_context("serve", list(words))
-    return options_of(context.params, Places(str(folder), str(folder / "home")))  # type: ignore[arg-type]
+    given = command.make_context("serve", list(words)).params
+    rules = Rules(given.pop("mask_key"), given.pop("mask_pattern"), given.pop("mask_env"))
+    where = Places(str(folder), str(folder / "home"))
+    return options_of({**given, "redaction": rules}, where)  # type: ignore[typeddict-item]
 
 
 # --- what the words mean
+
+
+def test_a_working_directory_is_meant_from_where_the_config_is(tmp_path: Path) -> None:
+    (tmp_path / ".cursor").mkdir()
+    path = config(tmp_path / ".cursor", {"up": {"command": "srv", "cwd": "servers/up"}})
+
+    (server,) = parsed(tmp_path, "--config", path).servers
+    assert server.cwd == str(tmp_path / "servers" / "up")
 
 
 def test_what_is_left_out_has_its_default(tmp_path: Path) -> None:
@@ -71,7 +87,7 @@ def test_all_that_can_be_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         "--token-env", "THE_TOKEN", "--agent-id", "core:a", "--max-body-bytes", "1",
         "--max-message-bytes", "2", "--header-seconds", "3", "--upload-seconds", "4",
         "--connect-seconds", "5", "--answer-seconds", "0", "--drain-seconds", "0.5",
-        "--max-connections", "6", "--max-sessions", "7",
+        "--max-connections", "6", "--max-sessions", "7", "--idle-seconds", "8",
     ]  # fmt: skip
 
     assert parsed(tmp_path, *words) == ServeOptions(
@@ -94,7 +110,7 @@ def test_all_that_can_be_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         token="secret",
         allowed_hosts=("sidecar", "other"),
         allowed_origins=("https://a.test",),
-        limits=Limits(1, 2, 3, 4, 5, 0, 0.5, 2.0, 6, 7),
+        limits=Limits(1, 2, 3, 4, 5, 0, 0.5, 2.0, 6, 7, 8),
     )
 
 
@@ -134,6 +150,9 @@ def test_a_replay_takes_its_servers_from_the_cassette_and_needs_no_variables(
         (("--config", "{config}", "--token-env", "NOT_SET"), "'NOT_SET', which is not set"),
         (("--config", "{config}", "--token-env", "ODD"), "the token in ODD cannot stand"),
         (("--config", "{config}", "--token-env", "EMPTY"), "the token in EMPTY cannot stand"),
+        (("--config", "{config}", "--allow-host", "http://x/"), "--allow-host http://x/: that is"),
+        (("--config", "{config}", "--allow-origin", "app.local"), "--allow-origin app.local: that"),
+        (("--config", "{dots}"), "under the name '..'"),
     ],
 )
 def test_what_cannot_be_used_is_refused_with_the_next_step(
@@ -143,16 +162,35 @@ def test_what_cannot_be_used_is_refused_with_the_next_step(
     monkeypatch.setenv("EMPTY", "")
     tape = tmp_path / "tape.jsonl"
     tape.write_text(TAPE, encoding="utf-8")
-    there = {"{config}": config(tmp_path, {"up": {"command": "srv"}}), "{tape}": str(tape)}
+    (tmp_path / "dots").mkdir()
+    there = {
+        "{config}": config(tmp_path, {"up": {"command": "srv"}}),
+        "{dots}": config(tmp_path / "dots", {"..": {"command": "srv"}}),
+        "{tape}": str(tape),
+    }
 
     with pytest.raises(UsageError, match=problem) as caught:
         parsed(tmp_path, *[there.get(word, word) for word in words])
     assert caught.value.hint
 
 
+def test_seconds_are_a_number(tmp_path: Path) -> None:
+    with pytest.raises(click.BadParameter, match="nan is no number"):
+        parsed(tmp_path, "--config", config(tmp_path, SERVERS), "--drain-seconds", "nan")
+
+
 def test_a_variable_that_is_missing_is_told_before_anything_starts(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="needs the variable KEY"):
         parsed(tmp_path, "--config", config(tmp_path, SERVERS))
+
+
+def test_what_the_project_masks_is_masked_wherever_the_journal_is(tmp_path: Path) -> None:
+    (tmp_path / "sidecar.toml").write_text('[redaction]\nkeys = ["plate"]\n', encoding="utf-8")
+    masks = ("--mask-key", "ward", "--mask-pattern", "MRN-.*", "--mask-env", "A", "--mask-env", "B")
+
+    options = parsed(tmp_path, "--config", config(tmp_path, {"up": {"command": "srv"}}), *masks)
+
+    assert options.redaction == Rules(("plate", "ward"), ("MRN-.*",), ("A", "B"))
 
 
 def test_a_cassette_that_names_no_server_is_told(tmp_path: Path) -> None:
@@ -182,7 +220,7 @@ def ask(url: str, body: object, **headers: str) -> tuple[int, bytes]:
         | {name.replace("_", "-"): value for name, value in headers.items()},
     )
     try:
-        with urllib.request.urlopen(request, timeout=20) as response:  # our own
+        with urllib.request.urlopen(request, timeout=30) as response:  # our own
             return response.status, response.read()
     except urllib.error.HTTPError as error:
         with error:
@@ -209,6 +247,51 @@ MODERN = {
 }
 
 
+def served_text(answer: tuple[int, bytes]) -> str:
+    status, body = answer
+    assert status == 200
+    text = json.loads(body)["result"]["content"][0]["text"]
+    assert isinstance(text, str)
+    return text
+
+
+def test_x08_secrets_that_it_is_given_are_in_no_file_and_its_token_with_no_server(
+    tmp_path: Path,
+) -> None:
+    # Nothing but their places tells that these are secrets.
+    token, header, argument = "gate-word-of-ours", "header-word-of-theirs", "Zq8knownValue9"
+
+    async def whoami(request: web.Request, message: Any) -> web.Response:
+        text = f"you are {request.headers['Authorization']}, not {token} or {argument}"
+        return answered(message, {"content": [{"type": "text", "text": text}]})
+
+    run = f"import sys, runpy; sys.argv = [{RAW_SERVER!r}]; "
+    run += f"runpy.run_path({RAW_SERVER!r}, None, '__main__')"
+    near = {"command": paths.PYTHON, "args": ["-c", run, "--access-token", argument]}
+    with OddServer({"tools/call": whoami}) as server:
+        far = {"url": server.url, "headers": {"Authorization": f"Bearer {header}"}}
+        servers = config(tmp_path, {"near": near, "far": far})
+        words = ("--config", servers, "--cassette", "tape", "--run", RUN, "--token-env", "GATE")
+        with serving(tmp_path, *words, servers=2, env={"GATE": token}) as sidecar:
+
+            def told(name: str, tool: str, **arguments: object) -> str:
+                headers = {**MODERN, "Mcp_Name": tool, "X_MCP_Sidecar_Token": token}
+                return served_text(ask(sidecar.urls[name], call(tool, **arguments), **headers))
+
+            everything = f"{token} {header} {argument}"
+            assert told("near", "echo", text=everything) == everything
+            assert told("near", "env", names=["GATE"]) == "{}"
+            assert told("far", "whoami") == f"you are Bearer {header}, not {token} or {argument}"
+            assert sidecar.end() == 0
+
+    kept = [path for name in (".sidecar", "cassettes") for path in (tmp_path / name).iterdir()]
+    assert {path.name for path in kept} >= {"journal.db", "tape.jsonl"}
+    for path in kept:
+        for secret in (token, header, argument):
+            assert secret.encode() not in path.read_bytes(), (path, secret)
+    assert b"you are Bearer [REDACTED:" in (tmp_path / "cassettes" / "tape.jsonl").read_bytes()
+
+
 @pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_it_in_order_and_the_cassette_is_saved(
     tmp_path: Path, sign: signal.Signals
@@ -227,6 +310,38 @@ def test_a_signal_ends_it_in_order_and_the_cassette_is_saved(
     cassette = cassettes.load(str(tmp_path / "cassettes" / "tape.jsonl")).cassette
     assert (cassette.run, cassette.complete) == (RUN, True)
     assert [item.method for item in cassette.interactions] == ["initialize"]
+    assert [line.strip() for line in sidecar.said[-2:]] == [
+        f"mcp-sidecar: run {RUN}: 0 calls, 0 errors",
+        "mcp-sidecar: cassette cassettes/tape.jsonl",
+    ]
+
+
+def test_a_cassette_of_another_run_is_told_of_at_the_start(tmp_path: Path) -> None:
+    tape = tmp_path / "tape.jsonl"
+    tape.write_text(TAPE, encoding="utf-8")
+    servers = config(tmp_path, {"up": {"command": "srv"}})
+
+    with serving(tmp_path, "--config", servers, "--cassette", str(tape)) as sidecar:
+        told = [line for line in sidecar.said if "is of another run and stays as it is" in line]
+        assert sidecar.end() == 0
+
+    assert len(told) == 1
+    assert tape.read_text(encoding="utf-8") == TAPE
+
+
+def test_a_broken_cassette_is_told_of_before_anything_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "serve", lambda _: pytest.fail("it serves"))
+    tape = tmp_path / "tape.jsonl"
+    tape.write_text(TAPE + "{", encoding="utf-8")
+    servers = config(tmp_path, {"up": {"command": "srv"}})
+
+    with pytest.raises(CassetteError, match="is broken"):
+        command.main(
+            ["--config", servers, "--cassette", str(tape), "--project", str(tmp_path)],
+            standalone_mode=False,
+        )
 
 
 def test_a_replay_answers_what_is_recorded_and_ends_with_1_after_a_miss(tmp_path: Path) -> None:

@@ -97,6 +97,16 @@ def test_v11_a_secret_that_is_left_is_told_and_not_shown(
     assert "Xk29fLq0vT7mZp4R" not in told.out
 
 
+def test_v11_what_the_settings_call_a_secret_is_one_in_a_suite_too(project: Project) -> None:
+    text = "[redaction]\npatterns = ['MRN-[0-9]+']\n"
+    (project.folder / "sidecar.toml").write_text(text, encoding="utf-8")
+    value = eval_data.suite(eval_data.task(input="Look up MRN-7"), thresholds={"passScore": 1})
+
+    told = check(project, value)
+
+    assert "suite.json /tasks/0/input: V11: a secret seems to be left" in told.out
+
+
 def test_every_problem_of_a_broken_suite_is_told(project: Project) -> None:
     value = {**GOOD, "version": "1", "trials": {"count": 1, "k": 2}}
 

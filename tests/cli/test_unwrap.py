@@ -111,3 +111,13 @@ def test_a_dry_run_changes_nothing(project: Project, config: Path) -> None:
     assert told.code == 0
     assert '+\t"a": {"command": "x", "args": [ /* none */ ],},' in told.out.replace("\\t", "\t")
     assert config.read_bytes() == wrapped
+
+
+def test_a_dry_run_does_not_say_what_to_do_next(project: Project, config: Path) -> None:
+    assert project.tell("wrap", str(config)).code == 0
+    wrapped = config.read_bytes()
+
+    told = project.tell("unwrap", str(config), "--dry-run")
+
+    assert (told.code, "next, in" in told.err) == (0, False)
+    assert config.read_bytes() == wrapped

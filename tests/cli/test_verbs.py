@@ -25,6 +25,18 @@ def test_help_names_every_verb_that_is_there(capsys: pytest.CaptureFixture[str])
         assert f"\n  {name} " in shown
 
 
+def test_a_misspelt_variable_is_told_once_and_changes_nothing(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("MCP_SIDECAR_HOEM", "x")
+
+    assert verbs(["--help"]) == 0
+
+    assert capfd.readouterr().err.startswith(
+        "mcp-sidecar: ignored the unknown environment variable MCP_SIDECAR_HOEM: MCP_SIDECAR_HOME,"
+    )
+
+
 def test_every_verb_that_a_message_names_is_there() -> None:
     named = re.compile(r"`mcp-sidecar\s+([a-z-]+)(?:\s+([a-z-]+))?")
     found = set()
@@ -109,7 +121,6 @@ class Answering(click.Command):
         pytest.param(1, 1, id="a failed measurement"),
         pytest.param(click.UsageError("no"), 2, id="bad usage"),
         pytest.param(click.ClickException("no"), 2, id="click's 1 is no failed measurement"),
-        pytest.param(KeyboardInterrupt(), 130, id="interrupted"),
     ],
 )
 def test_the_exit_code_tells_a_failed_measurement_from_none(

@@ -9,7 +9,10 @@ from typing import Any
 
 import pytest
 
+from sidecar.agents.configs.marks import entry_id
+from sidecar.agents.configs.wrapping import Change
 from sidecar.cli import wrap as wrap_module
+from sidecar.cli.configs import planned
 from tests import paths
 from tests.cli.conftest import SERVER, Project
 
@@ -47,7 +50,7 @@ def test_a_config_is_wrapped_and_told_of(project: Project) -> None:
         f"{folder}/.mcp.json (Claude Code, project scope)\n"
         f"  raw  wrapped: record, cassette {cassette}\n"
     )
-    assert "recordings go to .sidecar/journal.db\n" in told.err
+    assert "recordings go to .sidecar/journal.db: `mcp-sidecar runs list` lists them\n" in told.err
     assert "next, in Claude Code: start a new session; it asks again" in told.err
     assert servers(project) == {
         "raw": {
@@ -55,6 +58,7 @@ def test_a_config_is_wrapped_and_told_of(project: Project) -> None:
             "args": [
                 *("proxy", "--server", "raw", "--mode", "record", "--cassette", cassette),
                 *("--home", f"{folder}/.sidecar", "--project", str(folder)),
+                *("--config-entry", entry_id(str(folder / ".mcp.json"), ["mcpServers"])),
                 *("--wrapped", "args", "srv", "-v"),
             ],
             "env": {"A": "${B}"},
@@ -74,12 +78,31 @@ def test_w11_wrapping_again_changes_mode_and_cassette_and_never_nests(project: P
     assert "raw  unchanged: record" in again.out
     assert "next, in" not in again.err
 
-    other = project.tell("wrap", ".mcp.json", "--mode", "replay", "--cassette", "two")
+    other = project.tell("wrap", ".mcp.json", "--mode", "auto", "--cassette", "two")
     args = servers(project)["raw"]["args"]
-    assert "raw  changed: replay, cassette" in other.out
+    assert "raw  changed: auto, cassette" in other.out
     assert args.count("proxy") == 1
     assert args[args.index("--cassette") + 1] == str(project.folder / "cassettes" / "two.jsonl")
     assert len(list((project.folder / ".sidecar" / "backups").iterdir())) == 1
+
+
+def test_w07_the_backup_is_of_what_was_replaced(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    theirs = {"raw": {"command": "other"}}
+
+    def slowly(*given: Any) -> list[Change]:
+        changes = planned(*given)
+        project.write_config(theirs)
+        return changes
+
+    monkeypatch.setattr(wrap_module, "planned", slowly)
+
+    assert project.tell("wrap", ".mcp.json").code == 0
+
+    assert servers(project)["raw"]["args"][-1] == "other"
+    (backup,) = (project.folder / ".sidecar" / "backups").iterdir()
+    assert json.loads(backup.read_bytes())["mcpServers"] == theirs
 
 
 def test_w15_a_wrapped_server_works_with_a_small_path_in_another_folder(project: Project) -> None:
@@ -124,6 +147,7 @@ def test_a_dry_run_shows_the_difference_and_changes_nothing(project: Project) ->
     assert '"--wrapped"' in told.out
     assert "nothing was changed" in told.err
     assert "next, in" not in told.err
+    assert "recordings would go to .sidecar/journal.db" in told.err
     assert config.read_bytes() == before
     assert not (project.folder / ".sidecar").exists()
 
@@ -193,10 +217,14 @@ def test_what_cannot_be_wrapped_ends_with_2_and_stays_as_it_is(
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
-        (["--mode", "replay"], "mode replay needs --cassette"),
-        (["--mode", "auto"], "mode auto needs --cassette"),
+        (["--mode", "replay"], "mode replay needs --cassette, and 'raw' has none yet"),
+        (["--mode", "auto"], "mode auto needs --cassette, and 'raw' has none yet"),
+        (["--mode", "replay", "--cassette", "none"], "none.jsonl: there is no such cassette"),
         (["--cassette", "../x"], "'../x' is no cassette name"),
         (["--via-serve", "here"], "--via-serve needs a URL, not 'here'"),
+        (["--via-serve", "http://["], "--via-serve needs a URL, not 'http://['"),
+        (["--via-serve", "http://:8765"], "--via-serve needs a URL, not 'http://:8765'"),
+        (["--via-serve", "http://h/#a"], "--via-serve needs a URL, not 'http://h/#a'"),
         (["--project", "nowhere"], "the project folder is no folder"),
         (["--client", "none"], "Invalid value for '--client'"),
         (["--mode", "live"], "Invalid value for '--mode'"),
@@ -286,14 +314,13 @@ def test_w07_a_file_that_its_client_rewrites_is_named_as_such(project: Project, 
 
 def test_what_becomes_of_the_cassette_is_said(project: Project) -> None:
     cassette = project.folder / "cassettes" / "one.jsonl"
-
-    missing = project.tell("wrap", ".mcp.json", "--cassette", "one", "--mode", "replay").err
     cassette.parent.mkdir()
     cassette.write_bytes(b"")
+
     there = project.tell("wrap", ".mcp.json", "--cassette", "one").err
 
-    assert "cassettes/one.jsonl is not there yet: record it first" in missing
     assert "cassettes/one.jsonl is there already, and another run stays in the journal" in there
+    assert "`--mode auto` adds to it" in there
 
 
 def test_w15_a_sidecar_that_may_vanish_is_named(

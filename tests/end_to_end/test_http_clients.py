@@ -89,7 +89,7 @@ async def inspector(url: str, folder: Path) -> Heard:
     common = [*paths.INSPECTOR, "--cli", url, "--transport", "http", "--method"]
     env = {**os.environ, "HOME": str(folder)}
     heard: Heard = {"tools": _told(await _run([*common, "tools/list"], env)), "calls": []}
-    for tool, arguments in (CALLS[place] for place in (1, 5, 6)):
+    for tool, arguments in (CALLS[place] for place in (0, 1, 2, 3, 5, 6)):
         given = [f"{name}={value}" for name, value in arguments.items()]
         words = [*common, "tools/call", "--tool-name", tool]
         done = await _run([*words, *(["--tool-arg", *given] if given else [])], env)

@@ -19,7 +19,7 @@ from tests.servers.listening import Listening
 pytestmark = pytest.mark.timeout(120)
 
 SERVER = [paths.PYTHON, str(paths.ROOT / "tests" / "servers" / "http_server.py")]
-WAIT_SECONDS = 20.0
+WAIT_SECONDS = 30.0
 BOTH = "application/json, text/event-stream"
 HANDSHAKE = {"Content-Type": "application/json", "Accept": BOTH}
 MODERN = {**HANDSHAKE, "MCP-Protocol-Version": "2026-07-28"}

@@ -108,14 +108,6 @@ def test_misses_are_told_by_the_returns(
     assert (evidence.misses, evidence.failed_closed) == (misses, closed)
 
 
-def test_another_hosts_miss_code_can_be_told() -> None:
-    made = Bracket("i", frozenset({"acme.miss"}))
-    made.call(called(), 0)
-    made.answer(returned("c", "acme.miss"), 1)
-
-    assert made.evidence(None).failed_closed
-
-
 @pytest.mark.parametrize(
     ("made", "said"),
     [

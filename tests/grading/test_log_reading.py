@@ -298,10 +298,10 @@ def test_a_trial_is_that_of_the_agent_who_is_asked_for() -> None:
     log.open("helper")
     log.call("h:1", agent="helper")
     log.open("agent")
-    log.call("a:1", error="their.miss")
+    log.call("a:1", error="sidecar.fixture_miss")
     log.close("invocation-2").close("invocation-1", agent="helper")
 
-    trial = read_trial(events(log), agent_id="agent", miss_codes=frozenset({"their.miss"}))
+    trial = read_trial(events(log), agent_id="agent")
 
     assert (tools(trial), trial.failed_closed, trial.defects) == (["a:1"], True, ())
 

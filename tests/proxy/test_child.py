@@ -1,5 +1,7 @@
 """A server process: what it is given, how it is stopped, and that nothing is left of it."""
 
+import errno
+import gc
 import os
 import select
 import signal
@@ -9,9 +11,11 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 from threading import Barrier
+from typing import Any
 
 import pytest
 
+from sidecar.proxy import guard
 from sidecar.proxy.child import Child
 from sidecar.proxy.guard import is_alive
 from sidecar.proxy.streams import read_chunk
@@ -30,8 +34,9 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWa
 def start() -> Iterator[Start]:
     with ExitStack() as children:
 
-        def begin(*command: str) -> Child:
-            child = Child(command)
+        def begin(*command: str, **options: Any) -> Child:
+            child = Child(command, **options)
+            children.callback(os.close, child.stdout)
             children.callback(child.stop, 0.0)
             return child
 
@@ -78,18 +83,54 @@ def test_its_working_directory_is_ours(
     assert output(start("pwd")).decode().strip() == str(tmp_path.resolve())
 
 
+def test_its_working_directory_is_the_one_that_it_is_given(start: Start, tmp_path: Path) -> None:
+    (tmp_path / "here").write_text("#!/bin/sh\npwd; echo $GIVEN")
+    (tmp_path / "here").chmod(0o700)
+    child = start("./here", env=[("GIVEN", "too")], cwd=str(tmp_path))
+
+    assert output(child).decode().splitlines() == [str(tmp_path.resolve()), "too"]
+    assert child.wait(WAIT_SECONDS) == 0
+
+
+def test_in_a_folder_of_its_own_it_is_ended_and_reaped_as_any_other(
+    start: Start, tmp_path: Path
+) -> None:
+    first, second = (start("sh", "-c", "cat; exit 9", cwd=str(tmp_path)) for _ in range(2))
+    gc.collect()
+    third = start("sleep", "60", cwd=str(tmp_path))  # `subprocess` reaps what it still knows
+
+    assert first.stop(WAIT_SECONDS) == second.stop(WAIT_SECONDS) == 9
+    assert third.stop(WAIT_SECONDS, patient=False) == 128 + signal.SIGTERM
+
+
+def test_a_working_directory_that_is_not_there_is_told(tmp_path: Path) -> None:
+    before = sorted(Path("/dev/fd").iterdir())
+
+    with pytest.raises(OSError, match=r"working directory '.*/gone': No such file") as no_folder:
+        Child(["cat"], cwd=str(tmp_path / "gone"))
+    with pytest.raises(FileNotFoundError) as no_command:
+        Child(["no-such-command-anywhere"], cwd=str(tmp_path))
+
+    assert no_folder.value.errno == no_command.value.errno == errno.ENOENT
+    assert sorted(Path("/dev/fd").iterdir()) == before
+
+
+@pytest.mark.parametrize("cwd", [None, "/"])
 @pytest.mark.parametrize("sign", [signal.SIGPIPE, signal.SIGXFSZ])
-def test_it_inherits_no_signal_that_python_ignores(start: Start, sign: signal.Signals) -> None:
+def test_it_inherits_no_signal_that_python_ignores(
+    start: Start, sign: signal.Signals, cwd: str | None
+) -> None:
     # A server would meet EPIPE, or write on, where it expects to be ended.
-    child = start("sh", "-c", f"kill -{sign.value} $$; exit 0")
+    child = start("sh", "-c", f"kill -{sign.value} $$; exit 0", cwd=cwd)
 
     assert child.wait(WAIT_SECONDS) == 128 + sign.value
 
 
-def test_it_leads_a_session_of_its_own(start: Start) -> None:
+@pytest.mark.parametrize("cwd", [None, "/"])
+def test_it_leads_a_session_of_its_own(start: Start, cwd: str | None) -> None:
     code = "import os; print(os.getsid(0) == os.getpgrp() == os.getpid() != os.getppid())"
 
-    assert output(start(PYTHON, "-c", code)) == b"True\n"
+    assert output(start(PYTHON, "-c", code, cwd=cwd)) == b"True\n"
 
 
 def test_it_holds_none_of_our_other_descriptors(start: Start) -> None:
@@ -114,6 +155,59 @@ def test_what_cannot_be_started_leaves_nothing(command: str, error: type[OSError
         Child([command])
 
     assert sorted(Path("/dev/fd").iterdir()) == before
+
+
+def test_what_is_left_of_children_that_were_stopped_is_nothing() -> None:
+    before = sorted(Path("/dev/fd").iterdir())
+    for _ in range(3):
+        child = Child(["sh", "-c", "echo words >&2; cat"])
+        child.stop(GRACE_SECONDS)
+        child.relay_stderr()
+        os.close(child.stdout)
+
+    assert sorted(Path("/dev/fd").iterdir()) == before
+
+
+@pytest.mark.parametrize("room", range(6))
+def test_where_descriptors_run_out_none_is_left_open(room: int) -> None:
+    script = """
+import os, resource, sys
+from sidecar.proxy.child import Child
+
+def opened():
+    return sorted(os.listdir("/dev/fd"))
+
+before = opened()
+resource.setrlimit(resource.RLIMIT_NOFILE, (3 + int(sys.argv[1]), 256))
+try:
+    Child(["cat"])
+except OSError as error:
+    print(error.strerror)
+resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256))
+print(opened() == before)
+"""
+    done = subprocess.run(
+        [PYTHON, "-c", script, str(room)], capture_output=True, timeout=WAIT_SECONDS, check=True
+    )
+
+    assert done.stdout.decode().splitlines() == ["Too many open files", "True"]
+
+
+def test_what_cannot_be_guarded_does_not_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[int] = []
+
+    def unguarded(pid: int) -> None:
+        started.append(pid)
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+    monkeypatch.setattr(guard, "watch", unguarded)
+    before = sorted(Path("/dev/fd").iterdir())
+
+    with pytest.raises(OSError, match="Too many"):
+        Child(["cat"])
+
+    assert sorted(Path("/dev/fd").iterdir()) == before
+    assert not is_alive(started[0])
 
 
 # --- its exit code
@@ -311,7 +405,8 @@ def test_one_whose_input_is_full_is_stopped_all_the_same(start: Start) -> None:
         assert sending.result(WAIT_SECONDS) is False
 
 
-def _is_full(descriptor: int) -> bool:
+def _is_full(descriptor: int | None) -> bool:
+    assert descriptor is not None
     poller = select.poll()
     poller.register(descriptor, select.POLLOUT)
     return not poller.poll(0)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from sidecar.proxy.child import Child
 from sidecar.proxy.http.remote import Remote
 from sidecar.proxy.link import Link
 from tests import paths
 
 
-def test_a_process_is_a_link_whose_lines_come_back_and_which_ends(tmp_path: Path) -> None:
+def test_a_process_is_a_link_whose_lines_come_back_and_which_ends() -> None:
     link: Link = Child((paths.PYTHON, "-c", "print(input())"))
 
     assert link.stdin.begin(b'"hi"\n') == 5

@@ -483,7 +483,36 @@ def _raising(error: Exception) -> Any:
     return fail
 
 
+def test_a_server_works_in_the_folder_that_it_is_given(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "there").mkdir()
+    with closing(Stage(tmp_path, ["sh", "-c", "pwd; cat"])) as stage:
+        for folder in ("there", "gone"):
+            options = stage.wiring.options._replace(cwd=str(tmp_path / folder))
+            live = LiveServer(stage.wiring._replace(options=options), lambda: None)
+            live.start()
+            live.finish(patient=True)
+
+    told = capfd.readouterr().err.splitlines()
+    assert told[0] == f"[raw] {tmp_path.resolve() / 'there'}"
+    assert f"could not be started: its working directory '{tmp_path / 'gone'}': No such" in told[1]
+
+
 # --- its end
+
+
+def test_nothing_is_left_open_of_servers_that_ended(tmp_path: Path) -> None:
+    with closing(Stage(tmp_path, ["sh", "-c", "echo on >&2; cat"])) as stage, OddServer() as server:
+        at_url = stage.wiring.options._replace(url=server.url, command=())
+        before = sorted(Path("/dev/fd").iterdir()), threading.active_count()
+        for options in (stage.wiring.options, at_url) * 2:
+            live = LiveServer(stage.wiring._replace(options=options), lambda: None)
+            live.start()
+            live.finish(patient=True)
+
+        # The server's own end of a connection is on another thread.
+        until(lambda: (sorted(Path("/dev/fd").iterdir()), threading.active_count()) == before)
 
 
 def test_s17_the_end_waits_for_a_client_that_reads_slowly(tmp_path: Path) -> None:

@@ -8,16 +8,18 @@ from typing import NamedTuple
 
 import pytest
 
-from sidecar.cassette.interaction import Interaction, Response
+from sidecar.cassette.interaction import Cassette, Interaction, Response
+from sidecar.cassette.redaction import Redactor
 from sidecar.errors import CassetteError
 from sidecar.proxy.options import MODES, Mode
-from sidecar.proxy.saving import load, save
+from sidecar.proxy.saving import answering, load, save
 from sidecar.store import cassettes
 from sidecar.store.journal import Journal
 from sidecar.store.session import Kept
 
 RUN = "local/01JDPR0XY00000000000000000"
 OTHER = "local/01JDPR0XY00000000000000001"
+MASKS = Redactor(b"")
 ASKED = Interaction("up", "ping", None, Response("result", "{}"))
 
 
@@ -41,7 +43,7 @@ def journal(tmp_path: Path) -> Iterator[Journal]:
 
 def test_a_run_is_saved_and_loaded(tmp_path: Path, journal: Journal) -> None:
     path = str(tmp_path / "tape.jsonl")
-    save(Options("record", path), journal)
+    save(Options("record", path), journal, MASKS)
 
     loaded = load(Options("replay", path))
     assert loaded is not None
@@ -52,13 +54,13 @@ def test_a_cassette_of_another_run_stays_and_the_user_is_told(
     tmp_path: Path, journal: Journal, capfd: pytest.CaptureFixture[str]
 ) -> None:
     path = str(tmp_path / "tape.jsonl")
-    save(Options("record", path), journal)
-    save(Options("record", path, OTHER), journal)
+    save(Options("record", path), journal, MASKS)
+    save(Options("record", path, OTHER), journal, MASKS)
 
     assert cassettes.load(path).cassette.run == RUN
     assert f"cassette save {OTHER}" in capfd.readouterr().err
 
-    save(Options("record", path, OTHER, overwrite=True), journal)
+    save(Options("record", path, OTHER, overwrite=True), journal, MASKS)
     assert cassettes.load(path).cassette.run == OTHER
 
 
@@ -67,7 +69,7 @@ def test_what_cannot_be_saved_stays_in_the_journal_and_the_user_is_told(
 ) -> None:
     path = tmp_path / "tape.jsonl"
     path.write_text("no cassette\n", encoding="utf-8")
-    save(Options("record", str(path)), journal)
+    save(Options("record", str(path)), journal, MASKS)
 
     assert path.read_text(encoding="utf-8") == "no cassette\n"
     assert f"save it with `mcp-sidecar cassette save {RUN}`" in capfd.readouterr().err
@@ -75,7 +77,7 @@ def test_what_cannot_be_saved_stays_in_the_journal_and_the_user_is_told(
 
 def test_without_a_cassette_nothing_is_saved_or_loaded(tmp_path: Path, journal: Journal) -> None:
     before = sorted(path.name for path in tmp_path.iterdir())
-    save(Options("record", None), journal)
+    save(Options("record", None), journal, MASKS)
 
     assert sorted(path.name for path in tmp_path.iterdir()) == before
     assert [load(Options(mode, None)) for mode in MODES] == [None] * 4
@@ -87,3 +89,16 @@ def test_a_cassette_that_is_missing_is_an_error_only_for_a_replay(tmp_path: Path
     assert load(Options("record", path)) is load(Options("auto", path)) is None
     with pytest.raises(CassetteError):
         load(Options("replay", path))
+
+
+@pytest.mark.parametrize(
+    ("mode", "server", "answers"),
+    [("replay", "up", True), ("replay", "new", True), ("auto", "up", True), ("auto", "new", False)],
+)
+def test_a_cassette_answers_for_what_it_knows_and_in_a_replay_for_all(
+    mode: Mode, server: str, *, answers: bool
+) -> None:
+    loaded = cassettes.Loaded(Cassette((ASKED,), {}), ())
+
+    assert answering(loaded, mode, server) == (loaded if answers else None)
+    assert answering(None, mode, server) is None

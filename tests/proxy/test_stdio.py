@@ -589,3 +589,34 @@ def test_the_output_ends_when_the_proxy_has_ended(tmp_path: Path) -> None:
         client.close_stdin()
         with pytest.raises(EndOfOutputError):
             client.read_until(1)
+
+
+# --- in the midst of a replay
+
+
+@pytest.mark.parametrize("mode", ["record", "auto", "passthrough"])
+def test_a_wrapped_server_stays_off_while_its_agent_is_replayed(tmp_path: Path, mode: str) -> None:
+    place = Place(tmp_path)
+    save(str(place.cassette), Cassette((), {"raw": Server()}))
+    with Journal.open(str(place.journal)) as journal:
+        journal.start_run(place.run, mode="replay", command='["agent"]')
+
+    with place.raw(mode=mode) as client:
+        assert ended(client) == 2
+        assert "the agent's run is a replay" in client.stderr_text()
+
+    assert place.started() == []
+    assert place.sessions() == []
+
+
+def test_once_that_replay_is_over_the_server_is_live_again(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    with Journal.open(str(place.journal)) as journal:
+        journal.start_run(place.run, mode="replay", command='["agent"]')
+        journal.finish_run(place.run, state="ended")
+
+    with place.raw() as client:
+        client.initialize()
+        assert ended(client) == 0
+
+    assert len(place.started()) == 1

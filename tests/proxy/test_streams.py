@@ -179,6 +179,20 @@ def test_closing_does_not_wait_for_a_write_that_hangs(pipe: Pipe) -> None:
         pipe.drain(MEBIBYTE - 1)
         hanging.join(WAIT_SECONDS)
     assert not hanging.is_alive()
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(pipe.write)  # the write that hung has closed it
+
+
+def test_an_outlet_whose_reader_went_is_closed_once_too(pipe: Pipe) -> None:
+    outlet = Outlet(pipe.write)
+    os.close(pipe.read)
+    outlet.send(b"lost\n")
+    os.fstat(pipe.write)  # its number is ours until it is closed
+
+    outlet.close()
+
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(pipe.write)
 
 
 # --- telling

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sidecar.cassette.facts import Fact, Finished, Noted, Opened
+from sidecar.cassette.facts import Fact, Finished, Noted, Opened, Passed
 from sidecar.cassette.interaction import Interaction, Passage, Response
 from sidecar.errors import JournalError
 from sidecar.proxy.tape import agent_id_of
@@ -78,10 +78,27 @@ def test_what_comes_after_an_answer_is_kept_with_it(stage: Stage) -> None:
     done = called(0)._replace(response=DONE)
     stage.tape.queue(facts(0))
     stage.tape.flush()
-    stage.tape.queue([Noted(0, done._replace(after=(late,)))])
+    stage.tape.queue([Passed(0, "after", 0, late)])
+    stage.tape.flush()
+    stage.tape.queue([Passed(0, "after", 1, late)])
     stage.tape.flush()
 
-    assert stage.interactions() == [done._replace(after=(late,))]
+    assert stage.interactions() == [done._replace(after=(late, late))]
+
+
+def test_what_comes_after_an_answer_is_written_once_however_much_it_is(stage: Stage) -> None:
+    statements: list[str] = []
+    stage.tape.queue(facts(0))
+    stage.tape.flush()
+    stage.journal.connection._sqlite.set_trace_callback(statements.append)
+    asked = Passage("ping", asked=True)
+    for position in range(20):
+        for passage in (asked, asked._replace(reply=DONE)):
+            stage.tape.queue([Passed(0, "after", position, passage)])
+            stage.tape.flush()
+
+    assert len([text for text in statements if "passages" in text]) == 40
+    assert [item.after for item in stage.interactions()] == [(asked._replace(reply=DONE),) * 20]
 
 
 def test_nothing_more_is_kept_of_what_was_answered_before_the_last(stage: Stage) -> None:
@@ -89,7 +106,7 @@ def test_nothing_more_is_kept_of_what_was_answered_before_the_last(stage: Stage)
     for number in range(50):
         stage.tape.queue(facts(number))
         stage.tape.flush()
-    stage.tape.queue([Noted(48, called(48)._replace(response=DONE, after=(late,)))])
+    stage.tape.queue([Passed(48, "after", 0, late)])
     stage.tape.flush()
 
     assert [item.after for item in stage.interactions()] == [()] * 50

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sidecar.grading.grade import Grade, GradeOptions, Status, grade
+from sidecar.grading.grade import Grade, Status, grade
 from sidecar.grading.regression import Baseline
 from sidecar.report.grades import Notes, graded, oddities
 from sidecar.suite.documents import suite_from_json, summary_from_json
@@ -199,7 +199,7 @@ def test_t09_a_log_without_trials_measured_nothing() -> None:
 
     assert lines(found) == [
         "task-1: not measured",
-        "  - trial 0 of 1: no score in the log",
+        "  - trial 1 of 1: no score in the log",
         "NOT MEASURED: no trial of any task was measured",
     ]
     assert oddities(found).splitlines() == [
@@ -214,7 +214,7 @@ def test_what_is_known_of_a_trial_that_the_log_has_no_score_of_is_told() -> None
 
     assert lines(grade(suite(GOLDEN), []), notes)[:3] == [
         "task-1: not measured",
-        "  - trial 0 of 1: no score in the log",
+        "  - trial 1 of 1: no score in the log",
         "  ! the judge gave no judgement: exit code 1",
     ]
 
@@ -230,8 +230,8 @@ def test_what_the_log_says_otherwise_is_told_apart_from_the_grade() -> None:
 
     assert "the log" not in graded(found)
     assert oddities(found).splitlines() == [
-        "the log differs: task task-1, trial 0: score is 0 there, computed 1",
-        "the log differs: task task-1, trial 0: passed is false there, computed true",
+        "the log differs: task task-1, trial 1: score is 0 there, computed 1",
+        "the log differs: task task-1, trial 1: passed is false there, computed true",
         "the log differs: eval.completed: aggregateScore is 0 there, computed 1",
         "the log differs: eval.completed: passed is false there, computed true",
         "the log differs: eval.completed: passedCount is 0 there, computed 1",
@@ -278,12 +278,24 @@ def test_a_comparison_with_a_baseline_is_told_before_the_verdict(before: float, 
         "passedCount": int(before),
         "tasks": [entry],
     }
-    options = GradeOptions(baseline=Baseline(summary_from_json(value), RUN))
+    baseline = Baseline(summary_from_json(value), RUN)
 
-    told = lines(grade(of, log(of, Trial()), options=options))
+    told = lines(grade(of, log(of, Trial()), baseline=baseline))
 
     assert told[-2] == said
     assert told[-1].startswith("PASSED: 1 of 1 task passed")
+
+
+def test_a_baseline_is_called_as_the_user_calls_it() -> None:
+    of = suite(GOLDEN)
+    found = grade_of(of, Trial())
+    assert found.summary is not None
+    compared = grade(of, log(of, Trial()), baseline=Baseline(found.summary, RUN))
+
+    text = graded(compared, baseline="old/\x1b[31mnow.json")
+
+    assert RUN not in text
+    assert "\nagainst old/\\x1b[31mnow.json: score +0, unchanged" in text
 
 
 def test_nothing_in_a_reason_steers_the_terminal() -> None:

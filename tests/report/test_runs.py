@@ -56,7 +56,7 @@ def seen(**more: Any) -> Recorded:
         replayed=False,
         call=None,
         started_at="2026-11-30T00:00:01.500Z",
-        duration_ms=12,
+        span=(1_000_000, 13_000_000),
         interaction=interaction,
     )
     return row._replace(**more)
@@ -66,17 +66,33 @@ def test_a_list_has_a_line_a_run() -> None:
     text = listed([RUN, RUN._replace(agent_id=None, exit_code=None)], width=None)
 
     assert [" ".join(line.split()) for line in text.splitlines()] == [
-        "run started agent mode state servers calls errors misses",
-        f"{RUN.run_id} 2026-11-30 00:00:00 me record failed git, time 2 1 1",
-        f"{RUN.run_id} 2026-11-30 00:00:00 record failed git, time 2 1 1",
+        "run started time agent mode state servers calls errors misses",
+        f"{RUN.run_id} 2026-11-30 00:00:00 3.0 s me record failed git, time 2 1 1",
+        f"{RUN.run_id} 2026-11-30 00:00:00 3.0 s record failed git, time 2 1 1",
     ]
+
+
+@pytest.mark.parametrize(
+    ("ended", "time"),
+    [
+        ("2026-11-30T00:00:00.040Z", " 0.0 s "),
+        ("2026-11-30T00:00:59.940Z", " 59.9 s "),
+        ("2026-11-30T00:02:05.000Z", " 2 min 05 s "),
+        ("2026-11-30T02:00:59.700Z", " 121 min 00 s "),
+        (None, " 00:00:00 me "),
+    ],
+)
+def test_a_list_tells_how_long_a_run_took(ended: str | None, time: str) -> None:
+    _, line = listed([RUN._replace(ended_at=ended)], width=None).splitlines()
+
+    assert time in " ".join(line.split())
 
 
 def test_a_run_is_shown_with_what_it_saw_and_why_requests_missed() -> None:
     missed = "arguments-differ: the nearest differs at /n: recorded 1, asked for 2"
     rows = [
         seen(),
-        seen(missed=missed, replayed=True, entry=None, duration_ms=None),
+        seen(missed=missed, replayed=True, entry=None, span=None),
         seen(missed="unknown-tool: no recording\nhas it", entry=None),
     ]
 
@@ -119,7 +135,7 @@ def test_a_trial_names_its_task() -> None:
 
     lines = shown(run, [], whole=False, width=None).splitlines()
 
-    assert "trial: s t #2" in lines
+    assert "trial: 3, of task t of s" in lines
     assert "state: failed" in lines
     assert "started: 2026-11-30 00:00:00" in lines
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sidecar.report.text import counted, escaped, shortened
+from sidecar.report.text import counted, escaped
 
 ANY_TEXT = st.text(st.characters(codec=None))
 
@@ -44,11 +44,6 @@ def test_whatever_came_in_nothing_but_visible_text_comes_out(text: str) -> None:
     assert {unicodedata.category(letter)[0] for letter in shown} <= set("LMNPSZ")
     assert not set("\u2028\u2029") & set(shown)
     assert escaped(shown) == shown
-
-
-@pytest.mark.parametrize(("text", "shown"), [("12345", "12345"), ("123456", "1234…")])
-def test_long_text_is_cut_and_says_so(text: str, shown: str) -> None:
-    assert shortened(text, 5) == shown
 
 
 @pytest.mark.parametrize(

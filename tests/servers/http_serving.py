@@ -18,6 +18,7 @@ def serve(app: ASGIApp) -> None:
     # Named TCP, since only then asyncio turns off Nagle's delays, as for a port it opens itself.
     with socket.socket(proto=socket.IPPROTO_TCP) as listening:
         listening.bind(("127.0.0.1", 0))
+        listening.listen()  # before it is said where: who comes now waits, and is not refused
         port = listening.getsockname()[1]
         print(f"http://127.0.0.1:{port}/mcp", flush=True)  # noqa: T201 - what the server says
         config = uvicorn.Config(app, log_level="error", timeout_graceful_shutdown=1)

@@ -9,7 +9,7 @@ from tests.servers.judge_server import USAGE, JudgeServer, judged
 def ask(server: JudgeServer, body: object) -> object:
     request = urllib.request.Request(server.url + "/x", json.dumps(body).encode(), method="POST")
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    with opener.open(request, timeout=10) as response:
+    with opener.open(request, timeout=30) as response:
         return json.load(response)
 
 

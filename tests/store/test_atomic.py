@@ -1,5 +1,4 @@
 import os
-import random
 import resource
 import signal
 import stat
@@ -18,9 +17,36 @@ SAVER = """
 import os, sys
 from sidecar.store import atomic
 os.write(1, b"up\\n")
-while True:
-    for letter in (b"a", b"b"):
-        atomic.write(sys.argv[1], [letter * 50_000] * 4)
+os.read(0, 1)
+for letter in (b"a", b"b") * 50:
+    atomic.write(sys.argv[1], [letter * 50_000] * 4)
+"""
+WHOLE = {b"a" * 200_000, b"b" * 200_000}
+DYING = """
+import os, signal, sys
+from sidecar.store import atomic
+
+def dies(step):
+    child = os.fork()
+    if child:
+        return os.WIFSIGNALED(os.waitpid(child, 0)[1])
+    calls = 0
+    def count(frame, event, argument):
+        nonlocal calls
+        calls += event == "c_call"
+        if calls > step:
+            os.kill(os.getpid(), signal.SIGKILL)
+    sys.setprofile(count)
+    atomic.write(sys.argv[1], [b"ab"[step % 2 :][:1] * 50_000] * 4)
+    os._exit(0)
+
+step = 0
+while dies(step):
+    step += 1
+    if os.path.exists(sys.argv[1]):
+        with open(sys.argv[1], "rb") as file:
+            assert file.read() in (b"a" * 200_000, b"b" * 200_000), step
+print(step)
 """
 
 
@@ -100,23 +126,35 @@ def test_a_very_long_name_still_has_room_for_the_temporary_one(tmp_path: Path) -
     assert path.read_bytes() == b"x"
 
 
-def test_c06_savers_that_write_at_once_and_die_leave_one_whole_file(tmp_path: Path) -> None:
+def test_c06_savers_that_write_at_once_leave_one_whole_file(tmp_path: Path) -> None:
     path = tmp_path / "x"
-    chance = random.Random(6)
-    whole = {b"a" * 200_000, b"b" * 200_000}
-    for _ in range(4):
-        savers = [_saver(path), _saver(path)]
-        for saver in savers:
+    with _saver(path) as one, _saver(path) as other:
+        for saver in (one, other):
             assert saver.stdout
-            saver.stdout.readline()
-        for saver in savers:
-            with saver, pytest.raises(subprocess.TimeoutExpired):
-                saver.wait(timeout=chance.random() * 0.2)
-            assert not path.exists() or path.read_bytes() in whole
-    atomic.write(str(path), [b"mine"])
+            assert saver.stdout.readline() == b"up\n"
+        for saver in (one, other):
+            assert saver.stdin
+            saver.stdin.write(b"!")
+            saver.stdin.flush()
+        while one.poll() is None or other.poll() is None:
+            assert not path.exists() or path.read_bytes() in WHOLE
+        assert (one.returncode, other.returncode) == (0, 0)
 
     assert [file.name for file in tmp_path.iterdir()] == ["x"]
-    assert path.read_bytes() == b"mine"
+    assert path.read_bytes() in WHOLE
+
+
+def test_c06_a_saver_that_dies_at_any_step_leaves_the_old_file_or_the_new_one(
+    tmp_path: Path,
+) -> None:
+    """Each is killed as it calls a function of the system, or of C: the n-th, for each n."""
+    path = tmp_path / "x"
+
+    steps = int(python(DYING, str(path)))
+
+    assert steps > 30
+    assert [file.name for file in tmp_path.iterdir()] == ["x"]
+    assert path.read_bytes() in WHOLE
 
 
 def test_c06_what_a_dead_saver_left_is_cleaned_and_what_a_living_one_writes_is_not(
@@ -142,6 +180,91 @@ def test_c06_what_a_dead_saver_left_is_cleaned_and_what_a_living_one_writes_is_n
     assert (tmp_path / "x").read_bytes() == b"mine"
 
 
+def test_c06_what_is_written_is_on_the_disk_before_it_has_its_name_and_then_the_name_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "x"
+    content = b"y" * 1000  # less than a buffer: it would be written at the closing
+    done: list[tuple[str, int]] = []
+    sync, replace = os.fsync, os.replace
+
+    def synced(descriptor: int) -> None:
+        sync(descriptor)
+        facts = os.fstat(descriptor)
+        is_folder = stat.S_ISDIR(facts.st_mode)
+        done.append(("folder", 0) if is_folder else ("file", facts.st_size))
+
+    def replaced(source: str, target: str) -> None:
+        replace(source, target)
+        done.append(("name", 0))
+
+    monkeypatch.setattr(os, "fsync", synced)
+    monkeypatch.setattr(os, "replace", replaced)
+
+    atomic.write(str(path), [content])
+
+    assert done == [("file", len(content)), ("name", 0), ("folder", 0)]
+
+
+def test_w07_what_a_last_check_refuses_is_not_written(tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    path.write_bytes(b"old")
+    seen: list[bytes] = []
+
+    def refuse() -> None:
+        seen.append(path.read_bytes())
+        raise KeyError("changed")
+
+    with pytest.raises(KeyError, match="changed"):
+        atomic.write(str(path), [b"new"], check=refuse)
+
+    assert seen == [b"old"]
+    assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == {"x": b"old"}
+
+
+def test_what_is_private_is_so_while_it_is_written(tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    path.write_bytes(b"old")
+    path.chmod(0o640)
+    modes: list[int] = []
+
+    def pieces() -> Iterator[bytes]:
+        modes.extend(stat.S_IMODE(file.stat().st_mode) for file in tmp_path.glob(".x.*"))
+        yield b"new"
+
+    atomic.write(str(path), pieces())
+
+    assert modes == [0o600]
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
+def test_the_owner_of_a_file_stays_as_far_as_the_system_lets_us(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "x"
+    path.write_bytes(b"old")
+    given: list[tuple[int, int]] = []
+    stat_of = os.stat
+
+    def of_another(name: str) -> os.stat_result:
+        facts = list(stat_of(name))
+        if name == str(path):
+            facts[4:6] = [1234, 4321]
+        return os.stat_result(facts)
+
+    def refuse(_: str, user: int, group: int) -> None:
+        given.append((user, group))
+        raise PermissionError
+
+    monkeypatch.setattr(os, "stat", of_another)
+    monkeypatch.setattr(os, "chown", refuse)
+
+    atomic.write(str(path), [b"new"])
+
+    assert given == [(1234, 4321)]
+    assert path.read_bytes() == b"new"
+
+
 class _Saver(subprocess.Popen[bytes]):
     def __exit__(self, *error: object) -> None:
         self.send_signal(signal.SIGKILL)
@@ -149,4 +272,9 @@ class _Saver(subprocess.Popen[bytes]):
 
 
 def _saver(path: Path) -> _Saver:
-    return _Saver([sys.executable, "-c", SAVER, str(path)], stdout=subprocess.PIPE, cwd=paths.ROOT)
+    return _Saver(
+        [sys.executable, "-c", SAVER, str(path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        cwd=paths.ROOT,
+    )

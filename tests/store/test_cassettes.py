@@ -5,10 +5,10 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from sidecar.cassette.file_format import write
 from sidecar.cassette.interaction import Cassette, Interaction, Passage, Response, Server
 from sidecar.errors import CassetteError, UsageError
 from sidecar.store import cassettes
@@ -16,6 +16,7 @@ from sidecar.store.cassettes import Saved
 from sidecar.store.journal import Journal
 from sidecar.store.session import Session
 from tests import paths
+from tests.cassette.sessions import written
 from tests.store.processes import WAIT_SECONDS
 from tests.store.samples import (
     OTHER_RUN,
@@ -72,7 +73,7 @@ def test_a_saved_cassette_is_loaded_as_it_was(path: Path) -> None:
 
     loaded = cassettes.load(str(path))
     assert loaded.cassette == cassette
-    assert path.read_text(encoding="utf-8") == write(cassette)
+    assert path.read_text(encoding="utf-8") == written(cassette)
     assert len(loaded.warnings) == 1
 
 
@@ -320,6 +321,25 @@ def test_r25_three_runs_extend_one_cassette_and_none_is_added_twice(
     assert tools_in(path) == ["a", "b", "c"]
 
 
+def test_h17_sessions_are_kept_and_numbered_on_when_a_cassette_is_extended(
+    journal: Journal, path: Path
+) -> None:
+    for tool in ("a", "b"):
+        session_of(journal, [tool])
+    cassettes.save_run(journal, RUN, str(path), overwrite=False, extend=False)
+    session_of(journal, ["c", "d"], run=OTHER_RUN, mode="auto")
+    for _ in range(2):
+        cassettes.save_run(journal, OTHER_RUN, str(path), overwrite=False, extend=True)
+
+    found = cassettes.load(str(path)).cassette.interactions
+    assert [(item.tool, item.session) for item in found] == [
+        ("a", 0),
+        ("b", 1),
+        ("c", 2),
+        ("d", 2),
+    ]
+
+
 def test_r25_a_run_that_recorded_nothing_leaves_the_cassette_as_it_is(
     journal: Journal, path: Path
 ) -> None:
@@ -410,7 +430,7 @@ CUT_OFF = BROKEN[-2:]
     ],
 )
 def test_c01_a_broken_cassette_is_never_written_over(
-    journal: Journal, path: Path, kind: str, run: str, how: dict[str, bool]
+    journal: Journal, path: Path, kind: str, run: str, how: dict[str, Any]
 ) -> None:
     broken = _broken(saved_run(journal, path, ["a", "b"]))[kind]
     path.write_bytes(broken)

@@ -63,31 +63,18 @@ def test_a_process_that_is_gone_has_no_start() -> None:
     assert not ids.process_start(child.pid)
 
 
-def test_ps_tells_the_start_where_there_is_no_proc(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[list[str]] = []
-
-    def ps(command: list[str], **_: object) -> subprocess.CompletedProcess[bytes]:
-        seen.append(command)
-        return subprocess.CompletedProcess(command, 0, b"Mon Nov 30 01:39:00 2026\n", b"")
-
+def test_where_there_is_no_proc_the_start_is_told_all_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
     monkeypatch.setattr("os.path.isdir", lambda _: False)
-    monkeypatch.setattr("builtins.open", _no_file)
-    monkeypatch.setattr(subprocess, "run", ps)
 
-    assert ids.process_start(7) == "Mon Nov 30 01:39:00 2026"
-    assert seen == [["ps", "-o", "lstart=", "-p", "7"]]
+    starts = [ids.process_start(pid) for pid in (child.pid, child.pid, os.getpid())]
+    child.communicate(timeout=30)
 
-
-def test_without_proc_and_ps_the_start_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("os.path.isdir", lambda _: False)
-    monkeypatch.setattr("builtins.open", _no_file)
-    monkeypatch.setattr(subprocess, "run", _no_file)
-
-    assert not ids.process_start(7)
-
-
-def _no_file(*_: object, **__: object) -> None:
-    raise FileNotFoundError(2, "No such file")
+    assert starts[0] == starts[1] != starts[2]
+    assert float(starts[0]) > float(starts[2])
+    assert not ids.process_start(child.pid)
 
 
 @pytest.mark.parametrize(

@@ -81,6 +81,17 @@ def test_what_came_between_is_kept_with_its_interaction_in_order(journal: Journa
     assert interactions(journal) == [last]
 
 
+def test_what_comes_after_an_answer_can_be_written_one_by_one(journal: Journal) -> None:
+    session = started(journal)
+    done = answered(request("tools/list"))._replace(during=(QUESTION,))
+    row = record(session, done)
+    session.add_passage(row, "after", 0, NOTICE)
+    session.add_passage(row, "after", 1, QUESTION)
+    session.add_passage(row, "during", 0, REPLY)
+
+    assert interactions(journal) == [done._replace(during=(REPLY,), after=(NOTICE, QUESTION))]
+
+
 def test_a_note_for_a_row_that_was_let_go_is_kept_too(journal: Journal) -> None:
     session = started(journal)
     first = answered(request("a"))._replace(during=(NOTICE,))

@@ -122,6 +122,13 @@ def test_the_surface_lies_beside_its_suite(tmp_path: Path) -> None:
     assert suites.surface_path("a/b") == "a/b.surface.jsonl"
 
 
+def test_a_surface_that_cannot_be_written_is_no_cassette_to_its_user(tmp_path: Path) -> None:
+    (tmp_path / "a.surface.jsonl").mkdir()
+
+    with pytest.raises(SuiteError, match=r"a\.surface\.jsonl: the file cannot be written \(Is a"):
+        suites.save_surface(str(tmp_path / "a.json"), Cassette((), {}))
+
+
 def test_a_broken_surface_is_an_error_and_no_missing_one(tmp_path: Path) -> None:
     path = tmp_path / "a.surface.jsonl"
     path.write_bytes(b"nonsense\n")

@@ -16,6 +16,11 @@ def round_of_call(result: object, **params: object) -> Interaction:
     return Interaction("trips", "tools/call", text, Response("result", json.dumps(result)))
 
 
+def texts(one: RecordedCall) -> str:
+    assert one.response is not None
+    return str(json.loads(one.response.text)["content"][0]["text"])
+
+
 ASKS = {"resultType": "input_required", "requestState": "s1", "inputRequests": {}}
 
 
@@ -67,18 +72,53 @@ def test_a_call_of_several_rounds_is_one_call_with_its_last_answer() -> None:
     assert found[0].asked
 
 
-def test_rounds_without_a_state_go_on_with_the_newest_call_that_asked() -> None:
+def test_n04_equal_calls_at_the_same_time_each_get_their_own_answer() -> None:
     asks = {"resultType": "input_required", "inputRequests": {}}
     found = recorded_calls(
         [
             round_of_call(asks),
             round_of_call(asks),
             call("trips:list"),
+            round_of_call(text_result("first"), inputResponses={}),
             round_of_call(text_result("second"), inputResponses={}),
         ]
     )
 
-    assert [one.is_unfinished for one in found] == [True, False, False]
+    assert [one.tool for one in found] == ["trips:book", "trips:book", "trips:list"]
+    assert [texts(one) for one in found] == ["first", "second", "ok"]
+
+
+def test_n04_the_rounds_of_two_servers_are_told_apart() -> None:
+    asks = {"resultType": "input_required", "inputRequests": {}}
+    found = recorded_calls(
+        [
+            round_of_call(asks)._replace(server="planes"),
+            round_of_call(asks),
+            round_of_call(text_result("by train"), inputResponses={}),
+            round_of_call(text_result("by plane"), inputResponses={})._replace(server="planes"),
+        ]
+    )
+
+    assert [(one.tool, texts(one)) for one in found] == [
+        ("planes:book", "by plane"),
+        ("trips:book", "by train"),
+    ]
+
+
+def test_a_call_lasts_from_its_first_request_to_its_last_answer() -> None:
+    final = text_result("booked")
+    interactions = [
+        round_of_call(ASKS),
+        request("trips", "tools/list", {"tools": []}),
+        call("trips:list"),
+        round_of_call(final, requestState="s1", inputResponses={}),
+        call("trips:list"),
+    ]
+
+    found = recorded_calls(interactions, [(1, 2), (3, 4), (5, 6), (7, 9), None])
+
+    assert [one.span for one in found] == [(1, 9), (5, 6), None]
+    assert [one.span for one in recorded_calls(interactions)] == [None] * 3
 
 
 def test_a_round_that_goes_on_with_no_known_call_is_a_call() -> None:

@@ -235,6 +235,9 @@ def test_an_outcome_beside_an_error_is_refused() -> None:
     [
         pytest.param('{"a": 1}\n{"a":', "events:1", id="no event"),
         pytest.param(lines(LOG.events[:2]) + '{"a":\n', "events:3: the line is no JSON", id="cut"),
+        pytest.param(
+            '\n{\n  "suiteId": "a"\n}\n', "events:2: this is one JSON document", id="suite"
+        ),
         pytest.param(lines(LOG.events[:1]) + '{"a":1,"a":2}', "events:2", id="a name twice"),
         pytest.param("7\n", "events:1: an event is a JSON object", id="a number"),
         pytest.param("\n\n[1]", "events /0: an event is a JSON object", id="an array of numbers"),

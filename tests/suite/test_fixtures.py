@@ -41,15 +41,12 @@ def cassette_of(*entries: dict[str, Any], surface: Cassette | None = None) -> Ca
 def served(cassette: Cassette, *calls: tuple[str, Any]) -> list[int | None]:
     """Call tools in turn; tell which fixture entry served each, None for a miss."""
     matcher = Matcher(cassette.interactions, NoMasks())
-    first = next(
-        index for index, one in enumerate(cassette.interactions) if one.method == "tools/call"
-    )
     found: list[int | None] = []
     for tool, arguments in calls:
         server, _, name = tool.partition(":")
         params = json.dumps({"name": name, "arguments": arguments})
         hit = matcher.take(server, "tools/call", params)
-        found.append(hit.entry - first if isinstance(hit, Hit) else None)
+        found.append(hit.entry if isinstance(hit, Hit) else None)
     return found
 
 
@@ -180,6 +177,13 @@ def test_a_suite_without_a_surface_offers_the_tools_that_it_names() -> None:
         (
             Interaction(
                 "s",
+                "tools/call",
+                '{"name":"A"}',
+                Response("result", '{"content":[{"type":"text","text":"hi"}]}'),
+                "ignore",
+            ),
+            Interaction(
+                "s",
                 "initialize",
                 None,
                 Response(
@@ -193,13 +197,6 @@ def test_a_suite_without_a_surface_offers_the_tools_that_it_names() -> None:
                 "tools/list",
                 None,
                 Response("result", '{"tools":[{"name":"A","inputSchema":{"type":"object"}}]}'),
-            ),
-            Interaction(
-                "s",
-                "tools/call",
-                '{"name":"A"}',
-                Response("result", '{"content":[{"type":"text","text":"hi"}]}'),
-                "ignore",
             ),
         ),
         {"s": Server()},
@@ -220,7 +217,7 @@ def test_expected_and_forbidden_tools_are_offered_too() -> None:
     assert tools_by_server(suite) == {"s": ("A", "B", "drop"), "t": ("C",), "a": ("b:c",)}
 
 
-def test_the_recorded_surface_comes_first_and_as_it_is() -> None:
+def test_the_recorded_surface_follows_the_entries_as_it_is() -> None:
     shown = (
         request("s", "initialize", {"serverInfo": {}}),
         request("s", "tools/list", {"tools": [{"name": "A"}]}),
@@ -228,8 +225,8 @@ def test_the_recorded_surface_comes_first_and_as_it_is() -> None:
 
     cassette = cassette_of(entry(), surface=Cassette(shown, {"s": Server("2025-06-18")}))
 
-    assert cassette.interactions[:2] == shown
-    assert [one.method for one in cassette.interactions[2:]] == ["tools/call"]
+    assert cassette.interactions[1:] == shown
+    assert cassette.interactions[0].method == "tools/call"
     assert cassette.servers == {"s": Server("2025-06-18")}
 
 
@@ -242,11 +239,11 @@ def test_a_server_that_is_not_in_the_surface_is_offered_beside_the_recorded_ones
     cassette = cassette_of(entry(), surface=Cassette(shown, {"t": Server()}))
 
     assert [(one.server, one.method) for one in cassette.interactions] == [
+        ("s", "tools/call"),
         ("t", "initialize"),
         ("t", "tools/list"),
         ("s", "initialize"),
         ("s", "tools/list"),
-        ("s", "tools/call"),
     ]
     assert list(cassette.servers) == ["t", "s"]
 
@@ -257,10 +254,10 @@ def test_a_refused_discovery_is_no_opening() -> None:
     cassette = cassette_of(entry(), surface=Cassette((refused,), {"s": Server()}))
 
     assert [one.method for one in cassette.interactions] == [
+        "tools/call",
         "server/discover",
         "initialize",
         "tools/list",
-        "tools/call",
     ]
 
 

@@ -154,6 +154,11 @@ def test_a_suite_as_promote_writes_it_has_no_lint() -> None:
             id="R4 a name without its server",
         ),
         pytest.param(
+            with_entries(call(":lookup"), call("a:")),
+            [("tool-name", f"{FIXTURES}/0/tool"), ("tool-name", f"{FIXTURES}/1/tool")],
+            id="R4 a server or a tool without a name",
+        ),
+        pytest.param(
             with_calls("exact", call("a:b", {"x": [1], "y": {"z": {}}, "q": {"r": 1}}, "subset")),
             [
                 ("open-reading", f"{TRAJECTORY}/calls/0/args/x"),

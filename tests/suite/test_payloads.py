@@ -5,8 +5,8 @@ import pytest
 from sidecar.cassette.arguments import ABSENT
 from sidecar.suite.model_base import Model, wire_value
 from sidecar.suite.payloads import (
+    CRITERIA,
     FAILURE,
-    MISS,
     OUTPUT,
     PAYLOADS,
     UNJUDGED,
@@ -122,7 +122,7 @@ def test_a_null_outcome_is_an_outcome() -> None:
 
 
 def test_our_own_extensions_may_stand_on_a_payload() -> None:
-    assert all(key.startswith("x-sidecar-") for key in (OUTPUT, FAILURE, MISS))
+    assert all(key.startswith("x-sidecar-") for key in (OUTPUT, FAILURE, CRITERIA))
 
 
 def test_an_eval_scored_holds_no_content() -> None:

@@ -195,6 +195,14 @@ def test_what_a_server_asks_during_a_call_is_reported_as_not_replayed() -> None:
     ]
 
 
+def test_calls_that_ran_at_the_same_time_are_told() -> None:
+    source = Recording(recording(SURFACE, LOG, SHOW), "x", spans=((0, 1), (2, 5), (3, 4)))
+
+    found = promoted(source, Wanted("a-task")).remarks
+
+    assert [one.code for one in found if one.code == "parallel"] == ["parallel"]
+
+
 class TestIncompleteRuns:
     @pytest.mark.parametrize(
         ("calls", "more", "reason"),

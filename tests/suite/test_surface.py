@@ -24,6 +24,12 @@ def test_a_surface_holds_all_but_tool_calls_pings_and_what_was_not_answered() ->
     assert surface_of(recorded) == surface(INITIALIZE, TOOLS, LISTEN)
 
 
+def test_a_surface_is_of_no_session() -> None:
+    recorded = recording(INITIALIZE, TOOLS._replace(session=1))
+
+    assert surface_of(recorded) == surface(INITIALIZE, TOOLS)
+
+
 def test_an_incomplete_run_leaves_no_trace_in_the_surface() -> None:
     found = surface_of(recording(TOOLS, complete=False))
 

@@ -81,6 +81,23 @@ def test_the_first_problem_is_told_and_the_others_are_counted() -> None:
         parse_suite(text_of(suite(version="1", trials={"count": 0}, owner=1)))
 
 
+@pytest.mark.parametrize(
+    ("key", "wrong"), [("suiteId", "checkout"), ("version", "1.0"), ("taskId", "Refund")]
+)
+def test_what_has_a_pattern_is_told_with_an_example_that_is_right(key: str, wrong: str) -> None:
+    def with_value(value: str) -> str:
+        return text_of(suite(task(value)) if key == "taskId" else suite(**{key: value}))
+
+    (problem,) = suite_problems(with_value(wrong))
+
+    assert problem.message.startswith(f"{wrong!r} does not match ^")
+    word, _, example = problem.hint.rpartition(" ")
+    assert word == "for example"
+    assert suite_problems(with_value(example)) == ()
+    with pytest.raises(SuiteError, match=f"; for example {example}$"):
+        parse_suite(with_value(wrong))
+
+
 def test_all_problems_can_be_listed() -> None:
     text = text_of(suite(task(expected={"kind": "golden"}), version="1", trials={"k": 2}))
 

@@ -219,6 +219,11 @@ def test_j01_an_answer_has_the_id_as_it_was_spelt(ident: str) -> None:
     )
 
 
+@pytest.mark.parametrize("ident", ["NaN", "Infinity", "-Infinity"])
+def test_j01_an_answer_to_an_id_that_is_no_json_is_json(ident: str) -> None:
+    assert answer(ident, result="{}") == b'{"jsonrpc":"2.0","id":null,"result":{}}\n'
+
+
 @pytest.mark.parametrize(
     ("line", "expected"),
     [

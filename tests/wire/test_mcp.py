@@ -142,6 +142,13 @@ def test_a_tool_error_says_so_in_its_result(result: str, *, failed: bool) -> Non
         pytest.param('{"resultType":"later"}', False, id="N05 unknown"),
         pytest.param('{"resultType":"input_required"}', False, id="N04 another round follows"),
         pytest.param('{"structuredContent":{"resultType":"later"}}', True, id="nested"),
+        pytest.param('{"resultType": "complete"}', True, id="spaced"),
+        pytest.param('{"resultType": "later"}', False, id="spaced, unknown"),
+        pytest.param(
+            '{"resultType":"later","structuredContent":{"resultType":"complete"}}',
+            False,
+            id="a nested one does not count",
+        ),
     ],
 )
 def test_a_result_ends_its_request_unless_its_type_says_otherwise(

@@ -95,6 +95,30 @@ def test_a_byte_order_mark_at_the_start_is_no_part_of_the_first_line() -> None:
     ]
 
 
+@pytest.mark.parametrize("wait", ["9" * 16, "9" * 5000, "1.5", "-1", "", "\u0661"])
+def test_a_wait_that_is_no_plain_number_is_ignored(wait: str) -> None:
+    assert fed([f"retry: {wait}\ndata: x\n\n".encode()], 10_000) == [Event("x")]
+    assert fed([b"retry: 999999999999999\n\n"]) == [Event("", retry=10**15 - 1)]
+
+
+@given(
+    st.lists(
+        st.sampled_from([
+            b"data", b"id", b"retry", b"event", b":", b" ", b"\n", b"\r", b"\0", b"\xff", b"7",
+            b"9" * 4301,
+        ])
+        | st.binary(max_size=20)
+    )
+)  # fmt: skip
+def test_what_is_fed_never_raises_but_where_it_is_too_large(chunks: list[bytes]) -> None:
+    buffer = EventBuffer(5000)
+    try:
+        for chunk in chunks:
+            buffer.feed(chunk)
+    except MessageTooLargeError:
+        assert buffer.pending
+
+
 def test_what_is_no_utf_8_is_replaced() -> None:
     assert fed([b"data: \xff\n\n"]) == [Event("\ufffd")]
 

@@ -195,6 +195,9 @@ _BY_ID = {client.id: client for client in CLIENTS}
 SECTIONS = tuple({section for client in CLIENTS for section in client.sections})
 """Where servers may stand, whichever client it is."""
 
+INPUTS = "inputs"
+"""What VS Code asks the user for, beside its servers, which refer to it."""
+
 SECTION_KEYS = ("mcpServers", "servers", "context_servers", "mcp_servers")
 """Names that only ever hold servers, whichever client reads them."""
 

@@ -11,7 +11,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from sidecar.agents.configs.clients import SECTION_KEYS, SECTIONS, Client, client_of, known_sections
+from sidecar.agents.configs.clients import (
+    INPUTS,
+    SECTION_KEYS,
+    SECTIONS,
+    Client,
+    client_of,
+    known_sections,
+)
 from sidecar.agents.configs.detection import client_that_reads, format_of
 from sidecar.agents.configs.locations import Location, location_of
 from sidecar.agents.configs.nodes import BrokenTextError, Format, Node
@@ -156,7 +163,7 @@ def _decoded(path: str, data: bytes) -> str:
 
 def _parsed(path: str, text: str, form: Format) -> Node:
     try:
-        return form.parse(text, SECTIONS)
+        return form.parse(text, (*SECTIONS, (INPUTS,)))
     except BrokenTextError as error:
         where = f":{error.line}:{error.column}" if error.line else ""
         raise ConfigError(

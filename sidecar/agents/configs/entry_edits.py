@@ -52,11 +52,16 @@ class Writer:
     client: Client
 
     def wrap_started(
-        self, name: str, shape: Started, target: Target, program: Sequence[str]
+        self,
+        name: str,
+        shape: Started,
+        target: Target,
+        program: Sequence[str],
+        masked: Sequence[str] = (),
     ) -> list[Edit]:
-        """Put an entry that is started behind `proxy`."""
+        """Put an entry that is started behind `proxy`, which is told what variables to mask."""
         how = How(had_args=shape.args is not None or self.client.is_argv)
-        words = [*program[1:], *words_of(name, target, how)]
+        words = [*program[1:], *words_of(name, target, how, masked)]
         if self.client.is_argv:
             literals = [self._literal(word) for word in (program[0], *words)]
             return [self._first(shape.command.value, literals)]
@@ -108,6 +113,9 @@ class Writer:
             edits.append(self._text(shape.kind.value, self.client.stdio))
         if shape.headers is not None:
             edits.append(self._renamed(shape.headers, self.client.env))
+            empty = entry.member(self.client.env)
+            if empty is not None:  # without a variable in it, it changes places with them
+                edits.append(self._renamed(empty, shape.headers.name))
         for number, header in enumerate(headers, 1):
             edits.append(self._renamed(header, f"{HEADER_VARIABLE}{number}"))
         return edits
@@ -149,8 +157,12 @@ class Writer:
         other = next((one.name for one in env.value.members if one.name not in mark.headers), None)
         if other is not None:
             raise UnfitError(f"`{other}` was added to its `{env.name}`: take it out first")
+        empty = node.member(mark.how.headers)
+        if empty is not None and (empty.value.members or empty.value.text):
+            raise UnfitError(f"`{empty.name}` was added to it: take it out first")
         return [
             self._renamed(env, mark.how.headers),
+            *([self._renamed(empty, env.name)] if empty else []),
             *(self._renamed(one, mark.headers[one.name]) for one in env.value.members),
         ]
 

@@ -149,6 +149,18 @@ def location_of(path: str, *, home: Path | None = None) -> Location | None:
     return next(iter([*own, *found]), None)
 
 
+def is_users_own(path: str, machine: Machine) -> bool:
+    """Whether a file is a client's config of the user or the system, none of a project.
+
+    Args:
+        path: The file, absolute.
+        machine: Where things are.
+    """
+    real = os.path.realpath(path)
+    own = (found for place, found in present(machine) if place.base != "project")
+    return any(os.path.realpath(found) == real for found in own)
+
+
 def present(machine: Machine) -> Iterator[tuple[Location, Path]]:
     """List the files that are there, each once, client by client."""
     seen: set[Path] = set()

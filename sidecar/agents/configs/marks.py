@@ -8,6 +8,7 @@ has to be kept elsewhere.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
@@ -31,12 +32,15 @@ class Target:
         cassette: The cassette's file, absolute; None for the journal alone.
         home: The sidecar's home, absolute.
         project: The project folder, absolute.
+        entry: The id of the entry, by which its proxy's sessions are known; empty if it has
+            none.
     """
 
     mode: str
     cassette: str | None
     home: str
     project: str
+    entry: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,15 +103,27 @@ class Mark:
             self.options.get("cassette"),
             self.options.get("home", ""),
             self.options.get("project", ""),
+            self.options.get("config-entry", ""),
         )
 
 
-def words_of(name: str, target: Target, how: How) -> list[str]:
-    """Write our words for an entry, up to where its own command begins."""
+def words_of(name: str, target: Target, how: How, masked: Sequence[str] = ()) -> list[str]:
+    """Write our words for an entry, up to where its own command begins.
+
+    Args:
+        name: The entry's name.
+        target: What it is told.
+        how: How it was.
+        masked: Its variables whose values are secrets.
+    """
     words = [VERB, "--server", name, "--mode", target.mode]
     if target.cassette is not None:
         words += ["--cassette", target.cassette]
-    return [*words, "--home", target.home, "--project", target.project, WRAPPED, how.written()]
+    words += ["--home", target.home, "--project", target.project]
+    if target.entry:
+        words += ["--config-entry", target.entry]
+    words += [word for variable in masked for word in ("--mask-env", variable)]
+    return [*words, WRAPPED, how.written()]
 
 
 def url_words(transport: Transport | None, headers: Sequence[str]) -> list[str]:
@@ -116,6 +132,17 @@ def url_words(transport: Transport | None, headers: Sequence[str]) -> list[str]:
     for number, header in enumerate(headers, 1):
         words += ["--header-env", f"{header}={HEADER_VARIABLE}{number}"]
     return [*words, "--url"]
+
+
+def entry_id(path: str, section: Sequence[str]) -> str:
+    """Make the id of a section's entries: servers of one name in two configs differ by it.
+
+    Args:
+        path: The config's real path.
+        section: The path of names to the section.
+    """
+    written = "\0".join([path, *section])
+    return hashlib.sha256(written.encode("utf-8", "surrogateescape")).hexdigest()[:8]
 
 
 def mark_of(words: Sequence[str]) -> Mark | None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from urllib.parse import parse_qsl, urlsplit
 
-from sidecar.agents.configs.clients import LOGIN_KEYS, MADE_HEADER_KEYS, Client
-from sidecar.agents.configs.document import Entry
+from sidecar.agents.configs.clients import KIND_KEYS, LOGIN_KEYS, MADE_HEADER_KEYS, Client
+from sidecar.agents.configs.credentials import secret_in_url, secret_inputs, telling_member
+from sidecar.agents.configs.document import Document, Entry
 from sidecar.agents.configs.nodes import Node
 from sidecar.agents.configs.shapes import BY_HAND, Remote, Shape, UnfitError, is_by_hand
-from sidecar.cassette.secret_names import is_query_secret
 
 
 def refuse_unwrappable(entry: Entry, shape: Shape) -> None:
@@ -32,30 +31,42 @@ def refuse_unwrappable(entry: Entry, shape: Shape) -> None:
         raise UnfitError(BY_HAND)
 
 
-def refuse_remote(client: Client, entry: Entry, shape: Remote) -> None:
+def refuse_remote(document: Document, entry: Entry, shape: Remote) -> None:
     """Refuse an entry with a URL that `proxy --url` could not serve as the client does.
 
     Raises:
         UnfitError: With the reason.
     """
-    unfit = next((key for key in LOGIN_KEYS if entry.node.member(key)), None)
-    if client.is_strict and unfit is not None:
-        raise UnfitError(f"its `{unfit}` must not be in an entry that is started: use --via-serve")
-    made = next((key for key in MADE_HEADER_KEYS if entry.node.member(key)), None)
-    if made is not None:
-        raise UnfitError(f"the client makes headers of its `{made}`: use --via-serve")
-    taken = [name for name in ("args", client.env) if entry.node.member(name) is not None]
-    if taken:
-        raise UnfitError(f"it has a URL, and `{taken[0]}` as well")
+    client = document.client
+    _refuse_members(client, entry.node)
     refuse_other_schemes(shape)
     url = shape.url.value.text or ""
-    if _has_secret(url):
-        raise UnfitError(
-            "its URL holds a secret, which lists of processes would show: use --via-serve"
-        )
+    secret = secret_in_url(url, secret_inputs(document.root))
+    if secret is not None:
+        raise UnfitError(f"its URL holds {secret}")
     _refuse_headers(client, shape)
     if client.variables and client.variables.pattern.search(url) and not client.variables.words:
         raise UnfitError("its URL holds a variable, which is not replaced in arguments")
+
+
+def _refuse_members(client: Client, node: Node) -> None:
+    unfit = next((key for key in LOGIN_KEYS if node.member(key)), None)
+    if client.is_strict and unfit is not None:
+        raise UnfitError(f"its `{unfit}` must not be in an entry that is started: use --via-serve")
+    made = next((key for key in MADE_HEADER_KEYS if node.member(key)), None)
+    if made is not None:
+        raise UnfitError(f"the client makes headers of its `{made}`: use --via-serve")
+    env = node.get(client.env)
+    is_empty = env is not None and not env.members and not client.is_strict
+    for name in ("args", client.env):
+        if node.member(name) is not None and not (name == client.env and is_empty):
+            raise UnfitError(f"it has a URL, and `{name}` as well")
+    known = (*client.urls, *KIND_KEYS, client.headers, *LOGIN_KEYS)
+    telling = telling_member(node, known)
+    if telling is not None:
+        raise UnfitError(
+            f"its `{telling}` may say how to authenticate, and would be lost: use --via-serve"
+        )
 
 
 def _refuse_headers(client: Client, shape: Remote) -> None:
@@ -97,16 +108,6 @@ def refuse_variables(client: Client, words: Sequence[str]) -> None:
     found = next((word for word in words if client.variables.pattern.search(word)), None)
     if found is not None:
         raise UnfitError(f"{client.title} would take a part of {found!r} for a variable")
-
-
-def _has_secret(url: str) -> bool:
-    """Whether a URL holds a password, or a parameter that is a secret by its name."""
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return False
-    named = any(is_query_secret(name) for name, _ in parse_qsl(parts.query))
-    return named or parts.password is not None
 
 
 def _refuse_login(node: Node) -> None:

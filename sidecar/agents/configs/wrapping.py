@@ -21,6 +21,7 @@ from sidecar.agents.configs.refusals import (
     refuse_unwrappable,
     refuse_variables,
 )
+from sidecar.agents.configs.secret_variables import secret_variables
 from sidecar.agents.configs.shapes import (
     BY_HAND,
     Remote,
@@ -43,13 +44,13 @@ class Plan:
     """What is to be done with a config's servers.
 
     Attributes:
-        target: What an entry is told.
+        target: What an entry is told, given what it was told before, if it was wrapped.
         program: The words that start the sidecar, the first one absolute.
         serve: The base of the URLs of `serve`, to which entries with a URL are led; None
             puts them behind `proxy --url`.
     """
 
-    target: Callable[[Entry], Target]
+    target: Callable[[Entry, Target | None], Target]
     program: Sequence[str]
     serve: str | None = None
 
@@ -104,6 +105,7 @@ def wrap(document: Document, plan: Plan, names: Collection[str]) -> Change:
     """
     meant = [entry for entry in document.entries if entry.name in names]
     plain = unwrap(document, names)
+    told = {entry.key: _target_of(entry, document) for entry in meant}
     outcomes = {one.entry.key: one for one in plain.outcomes if one.state == "skipped"}
     base = again(document, plain.text)
     edits: dict[Key, list[Edit]] = {}
@@ -111,7 +113,7 @@ def wrap(document: Document, plan: Plan, names: Collection[str]) -> Change:
         if entry.name not in names or entry.key in outcomes:
             continue
         try:
-            edits[entry.key] = _wrapping_edits(base, entry, plan)
+            edits[entry.key] = _wrapping_edits(base, entry, plan, told[entry.key])
         except UnfitError as error:
             outcomes[entry.key] = Outcome(entry, "skipped", str(error))
     try:
@@ -180,18 +182,22 @@ def _is_safe(base: Document, edits: list[Edit], key: Key) -> bool:
     return True
 
 
-def _wrapping_edits(document: Document, entry: Entry, plan: Plan) -> list[Edit]:
+def _wrapping_edits(
+    document: Document, entry: Entry, plan: Plan, told: Target | None
+) -> list[Edit]:
     shape = shape_of(entry, document.client)
     refuse_unwrappable(entry, shape)
     writer = Writer(document.text, document.format, document.client)
     if isinstance(shape, Remote) and plan.serve is not None:
         refuse_other_schemes(shape)
         return writer.lead_to_serve(entry.name, shape, plan.serve)
-    target = plan.target(entry)
+    if isinstance(shape, Remote):
+        refuse_remote(document, entry, shape)
+    target = plan.target(entry, told)
     refuse_variables(document.client, [entry.name, *plan.program, *_paths(target)])
     if isinstance(shape, Started):
-        return writer.wrap_started(entry.name, shape, target, plan.program)
-    refuse_remote(document.client, entry, shape)
+        masked = secret_variables(shape.holder, document.client)
+        return writer.wrap_started(entry.name, shape, target, plan.program, masked)
     return writer.wrap_remote(entry.name, entry.node, shape, target, plan.program)
 
 
@@ -210,12 +216,20 @@ def _unwrapping_edits(document: Document, entry: Entry) -> list[Edit]:
 
 def _outcome(entry: Entry, before: Document, after: Document) -> Outcome:
     now = next(one for one in after.entries if one.key == entry.key)
-    shape = shape_of(now, after.client)
-    target = shape.mark.target if isinstance(shape, Started) and shape.mark else None
+    target = _target_of(now, after)
     if _told(entry, before) == _told(now, after):
         return Outcome(entry, "unchanged", target=target)
     was = is_wrapped(shape_of(entry, before.client))
     return Outcome(entry, "changed" if was else "wrapped", target=target)
+
+
+def _target_of(entry: Entry, document: Document) -> Target | None:
+    """What an entry is told, if it is behind `proxy`."""
+    try:
+        shape = shape_of(entry, document.client)
+    except UnfitError:
+        return None
+    return shape.mark.target if isinstance(shape, Started) and shape.mark else None
 
 
 def _told(entry: Entry, document: Document) -> object:

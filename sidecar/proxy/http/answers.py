@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from aiohttp import web
 
+from sidecar.proxy.http.headers import JSON
 from sidecar.wire.jsonrpc import CONNECTION_CLOSED, INVALID_REQUEST, failure
 
 if TYPE_CHECKING:
@@ -39,6 +40,11 @@ def refusal(error: RefusedError, idents: Sequence[str | None] = ()) -> web.Respo
     return error_response(error.status, code, error.text, idents or (None,), error.headers)
 
 
+def not_allowed(methods: str) -> web.Response:
+    """Answer a request whose method is none of those that are taken there."""
+    return web.Response(status=405, headers={"Allow": methods})
+
+
 def error_response(
     status: int,
     code: int,
@@ -49,4 +55,4 @@ def error_response(
     """Write a JSON-RPC error, or a batch of them, under an HTTP status."""
     errors = [failure(ident, code, text).strip() for ident in idents]
     body = errors[0] if len(errors) == 1 else b"[" + b",".join(errors) + b"]"
-    return web.Response(status=status, body=body, content_type="application/json", headers=headers)
+    return web.Response(status=status, body=body, content_type=JSON, headers=headers)

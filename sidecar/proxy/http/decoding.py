@@ -27,6 +27,7 @@ class Decode(Protocol):
 _GZIP = 31  # zlib's window bits for a gzip stream
 _ZLIB = 15
 _RAW = -15
+_MOST_STREAMS = 16  # in one body: each costs a copy of what follows it
 
 
 class UndecodableError(Exception):
@@ -65,6 +66,7 @@ class _Inflater:
         self._window_bits = window_bits
         self._max_bytes = max_bytes
         self._stream = zlib.decompressobj(window_bits)
+        self._streams = 1
 
     @property
     def is_whole(self) -> bool:
@@ -73,8 +75,8 @@ class _Inflater:
     def __call__(self, piece: bytes, /) -> bytes:
         found = b""
         while piece:
-            if self._stream.eof:  # gzip allows several streams in one body
-                self._stream = zlib.decompressobj(self._window_bits)
+            if self._stream.eof:
+                self._begin_another()
             try:
                 found += self._stream.decompress(piece, self._max_bytes + 1 - len(found))
             except zlib.error as error:
@@ -83,6 +85,13 @@ class _Inflater:
                 raise MessageTooLargeError(f"a body of more than {self._max_bytes} bytes")
             piece = self._stream.unused_data
         return found
+
+    def _begin_another(self) -> None:
+        """Begin the next stream: gzip allows several in one body."""
+        self._streams += 1
+        if self._streams > _MOST_STREAMS:
+            raise UndecodableError(f"the body is of more than {_MOST_STREAMS} compressed streams")
+        self._stream = zlib.decompressobj(self._window_bits)
 
 
 class _Deflated:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from typing import NamedTuple, Protocol
+from urllib.parse import quote
 
 from aiohttp import web
 
 from sidecar.proxy.options import Mode, OnMiss, Transport
+from sidecar.store.settings import NO_RULES, Rules
 from sidecar.wire.framing import MAX_MESSAGE_BYTES
 
 ENDLESS = web.RequestKey("endless", bool)
 """Set on a request whose answer may never end by itself: nobody waits for it at the end."""
+
+SESSION_QUERY = "session_id"
+"""Names a session of the older transport in the URL that its messages are posted to."""
 
 DEFAULT_PORT = 8765
 MAX_BODY_BYTES = 64 * 1024 * 1024
@@ -54,6 +59,8 @@ class Limits(NamedTuple):
         grace_seconds: How long a server process may take to end, at each step of stopping.
         connections: How many connections are open at most.
         sessions: How many sessions of one server are open at most.
+        idle_seconds: How long a session that is not relayed stays open with nobody using
+            it, or listening.
     """
 
     body_bytes: int = MAX_BODY_BYTES
@@ -66,6 +73,12 @@ class Limits(NamedTuple):
     grace_seconds: float = 2.0
     connections: int = 4096
     sessions: int = 10_000
+    idle_seconds: float = 1800.0
+
+    @property
+    def patient_seconds(self) -> float:
+        """How long servers may end by themselves, all together; then they are killed."""
+        return 3 * self.grace_seconds
 
 
 class ServeOptions(NamedTuple):
@@ -86,6 +99,7 @@ class ServeOptions(NamedTuple):
         allowed_hosts: Names, beside the loopback ones, that a client may call us by.
         allowed_origins: Origins, beside the loopback ones, whose pages may ask.
         limits: How much, and for how long.
+        redaction: What is masked besides what is known to be a secret.
     """
 
     servers: tuple[ServerEntry, ...]
@@ -102,6 +116,17 @@ class ServeOptions(NamedTuple):
     allowed_hosts: tuple[str, ...] = ()
     allowed_origins: tuple[str, ...] = ()
     limits: Limits = Limits()
+    redaction: Rules = NO_RULES
+
+
+def path_of(server: str, part: str) -> str:
+    """Where a server's `mcp`, `sse` or `messages` is, whatever the server's name is."""
+    return f"/{quote(server, safe='')}/{part}"
+
+
+def messages_path(server: str, session_id: str) -> str:
+    """Where the messages of a session of the older transport go; its id needs no quotes."""
+    return f"{path_of(server, 'messages')}?{SESSION_QUERY}={session_id}"
 
 
 class Endpoint(Protocol):

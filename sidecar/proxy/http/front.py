@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from aiohttp import web
 
-from sidecar.proxy.http.answers import RefusedError, refusal
+from sidecar.proxy.http.answers import RefusedError, not_allowed, refusal
 from sidecar.proxy.http.body import plain_body, read_body
 from sidecar.proxy.http.bridge.backstage import Backstage
 from sidecar.proxy.http.bridge.bodies import Body, Refusal, media_refusal, messages_of
+from sidecar.proxy.http.bridge.endings import Endings
 from sidecar.proxy.http.bridge.handshake import Handshake
 from sidecar.proxy.http.bridge.legacy import Legacy
 from sidecar.proxy.http.bridge.modern import Modern
+from sidecar.proxy.http.bridge.session import Threads
 from sidecar.proxy.http.headers import VERSION_HEADER, is_modern
 from sidecar.wire.mcp import INITIALIZE, modern_version
 
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
     from sidecar.store.journal import Journal
 
 _THREADS = 64  # a server that does not read its input holds one up, and only its own session
+_CLOSING_THREADS = 16  # these are held up for a few seconds at most
 
 
 class Front:
@@ -48,12 +52,15 @@ class Front:
             loaded: The cassette, in `replay`, and in `auto` if there is one yet.
         """
         self._limits = options.limits
-        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="front")
-        backstage = Backstage(options, entry, journal, masks, loaded)
-        most = options.limits.sessions
-        self._handshake = Handshake(backstage, self._threads, most)
-        self._modern = Modern(backstage, self._threads)
-        self._legacy = Legacy(backstage, self._threads, most)
+        self._threads = threads = Threads(
+            ThreadPoolExecutor(_THREADS, thread_name_prefix="front"),
+            ThreadPoolExecutor(_CLOSING_THREADS, thread_name_prefix="closing"),
+        )
+        self._backstage = backstage = Backstage(options, entry, journal, masks, loaded)
+        self._endings = endings = Endings()
+        self._handshake = Handshake(backstage, threads, endings, options.limits)
+        self._modern = Modern(backstage, threads, endings)
+        self._legacy = Legacy(backstage, threads, endings, options.limits.sessions)
 
     async def mcp(self, request: web.Request) -> web.StreamResponse:
         """Answer at the Streamable HTTP endpoint."""
@@ -61,7 +68,7 @@ class Front:
             return await self._post(request)
         if is_modern(request.headers) or request.method not in ("GET", "DELETE"):
             allowed = "POST" if is_modern(request.headers) else "GET, POST, DELETE"
-            return _not_allowed(allowed)
+            return not_allowed(allowed)
         if request.method == "GET":
             return await self._handshake.get(request)
         return await self._handshake.delete(request)
@@ -69,22 +76,28 @@ class Front:
     async def sse(self, request: web.Request) -> web.StreamResponse:
         """Answer at the endpoint of the older transport."""
         if request.method != "GET":  # a client that tries Streamable HTTP first
-            return _not_allowed("GET")
+            return not_allowed("GET")
         return await self._legacy.get(request)
 
     async def messages(self, request: web.Request) -> web.StreamResponse:
         """Take messages of the older transport."""
         if request.method != "POST":
-            return _not_allowed("POST")
+            return not_allowed("POST")
         body = await self._body(request)
         return body if isinstance(body, web.Response) else await self._legacy.post(request, body)
 
     async def close(self, *, patient: bool) -> int:
         """End all sessions; 1 if a request missed in a replay, 2 if it was not journalled."""
-        codes: list[int] = []
-        for part in (self._legacy, self._handshake, self._modern):
-            codes += await part.close(patient=patient)
-        self._threads.shutdown(wait=False)
+        hurry = asyncio.get_running_loop().call_later(
+            self._limits.patient_seconds, self._backstage.hurry
+        )
+        self._legacy.close(patient=patient)
+        self._handshake.close(patient=patient)
+        await self._modern.close(patient=patient)
+        codes = await self._endings.all()
+        hurry.cancel()
+        for threads in self._threads:
+            threads.shutdown(wait=False)
         return max(codes, default=0)
 
     async def _post(self, request: web.Request) -> web.StreamResponse:
@@ -114,7 +127,3 @@ def _is_modern(headers: Mapping[str, str], body: Body) -> bool:
         return is_modern(headers)
     first = body.messages[0]
     return first.method != INITIALIZE and modern_version(first.params) is not None
-
-
-def _not_allowed(allowed: str) -> web.Response:
-    return web.Response(status=405, headers={"Allow": allowed})

@@ -12,10 +12,13 @@ import ipaddress
 import re
 from typing import TYPE_CHECKING
 
+from sidecar.errors import UsageError
 from sidecar.proxy.http.answers import RefusedError
-from sidecar.proxy.http.headers import BEARER, TOKEN_HEADER
+from sidecar.proxy.http.headers import TOKEN_HEADER, bearer_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from aiohttp import web
 
     from sidecar.proxy.http.endpoint import ServeOptions
@@ -24,6 +27,7 @@ _LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 _ANY_ADDRESS = ("0.0.0.0", "::", "")  # compared with, not bound
 _AUTHORITY = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::[0-9]{1,5})?")
 _ORIGIN = re.compile(r"https?://(.+)")
+_ANY_ORIGIN = re.compile(r"null|[a-z][a-z0-9+.-]*://[^\s/?#@]+")  # RFC 6454, section 7.1
 
 
 def is_loopback(host: str) -> bool:
@@ -41,6 +45,28 @@ def own_name(host: str) -> str:
     if host in _ANY_ADDRESS:
         return "127.0.0.1"
     return f"[{host}]" if ":" in host else host
+
+
+def check_allowed(hosts: Iterable[str], origins: Iterable[str]) -> None:
+    """Refuse names and origins that no header can ever be equal to.
+
+    Raises:
+        UsageError: With how it is written.
+    """
+    for host in hosts:
+        if _name_of(host) != host.lower():
+            raise UsageError(
+                "that is no name of a host, and no request could have it",
+                place=f"--allow-host {host}",
+                hint="write the name alone, like app.test or [fd00::1], without scheme and port",
+            )
+    for origin in origins:
+        if not _ANY_ORIGIN.fullmatch(origin.lower()):
+            raise UsageError(
+                "that is no origin, and no page could have it",
+                place=f"--allow-origin {origin}",
+                hint="write scheme, host and port alone, like https://app.test:8443",
+            )
 
 
 class Guard:
@@ -88,11 +114,7 @@ class Guard:
         assert self._token is not None
         given = [
             *request.headers.getall(TOKEN_HEADER, ()),
-            *(
-                value.removeprefix(BEARER)
-                for value in request.headers.getall("Authorization", ())
-                if value.startswith(BEARER)
-            ),
+            *(bearer_of(value) or "" for value in request.headers.getall("Authorization", ())),
         ]
         matches = [
             hmac.compare_digest(value.encode(errors="surrogateescape"), self._token)

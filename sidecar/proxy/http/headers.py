@@ -6,16 +6,20 @@ from typing import TYPE_CHECKING
 
 from multidict import CIMultiDict, CIMultiDictProxy
 
+from sidecar.cassette.secret_names import secret_environment
+from sidecar.cassette.secret_values import is_telling
 from sidecar.wire.mcp import HANDSHAKE_VERSIONS
+from sidecar.wire.routing_headers import PROTOCOL_VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 TOKEN_HEADER = "X-MCP-Sidecar-Token"
 SESSION_HEADER = "Mcp-Session-Id"
-VERSION_HEADER = "MCP-Protocol-Version"
+VERSION_HEADER = PROTOCOL_VERSION
 LAST_EVENT_HEADER = "Last-Event-ID"
-BEARER = "Bearer "
+JSON = "application/json"
+STREAM = "text/event-stream"
 
 _HOP_BY_HOP = frozenset({
     "connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection",
@@ -69,10 +73,33 @@ def is_modern(headers: Mapping[str, str]) -> bool:
     return version is not None and version.strip() not in HANDSHAKE_VERSIONS
 
 
+def bearer_of(authorization: str) -> str | None:
+    """Read the token of a Bearer `Authorization`; None if it is another scheme's.
+
+    A scheme is the same in any case (RFC 9110, section 11.1).
+    """
+    scheme, space, token = authorization.partition(" ")
+    return token.strip() if space and scheme.lower() == "bearer" else None
+
+
+def credentials_of(headers: CIMultiDictProxy[str]) -> tuple[str, ...]:
+    """Find what of a client's headers is secret, by their names, without schemes.
+
+    Of a cookie those values are, too, that can be told from other words.
+    """
+    found: dict[str, None] = {}
+    for name, value in headers.items():
+        found |= dict.fromkeys(secret_environment({name: value}))
+        if name.lower() == "cookie":
+            values = (pair.partition("=")[2].strip(' "') for pair in value.split(";"))
+            found |= dict.fromkeys(filter(is_telling, values))
+    return tuple(found)
+
+
 def _hop_by_hop(headers: CIMultiDictProxy[str]) -> frozenset[str]:
     named = ",".join(headers.getall("Connection", ())).split(",")
     return _HOP_BY_HOP | {name.strip().lower() for name in named}
 
 
 def _is_our_bearer(name: str, value: str, token: str | None) -> bool:
-    return token is not None and name.lower() == "authorization" and value == BEARER + token
+    return token is not None and name.lower() == "authorization" and bearer_of(value) == token

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import secrets
 from typing import TYPE_CHECKING, NamedTuple
-from urllib.parse import quote
 
 from yarl import URL
 
 from sidecar.errors import MessageTooLargeError
 from sidecar.proxy.http.answers import RefusedError
+from sidecar.proxy.http.endpoint import SESSION_QUERY, messages_path
 from sidecar.proxy.http.passing import (
     BrokenOffError,
     PassedResponse,
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from sidecar.proxy.http.upstream import Upstream
     from sidecar.wire.jsonrpc import Message
 
-PARAMETER = "session_id"
 _ENDPOINT = "endpoint"
 _HEAD_BYTES = 64 * 1024  # up to the end of the first event
 
@@ -84,13 +83,17 @@ class LegacySessions:
         self._recordings = recordings
         self._open: dict[str, LegacySession] = {}
 
+    def has(self, request: web.BaseRequest) -> bool:
+        """Tell whether a message is for one of them."""
+        return request.query.get(SESSION_QUERY, "") in self._open
+
     def of(self, request: web.BaseRequest) -> LegacySession:
         """Find the session that a message is for.
 
         Raises:
             RefusedError: 404 if there is none.
         """
-        found = self._open.get(request.query.get(PARAMETER, ""))
+        found = self._open.get(request.query.get(SESSION_QUERY, ""))
         if found is None:
             raise RefusedError(404, "There is no such session; its stream may have ended")
         return found
@@ -126,7 +129,7 @@ class LegacySessions:
         session = LegacySession(url, self._recordings.begin_unnamed())
         self._open[key] = session
         try:
-            ours = f"/{quote(self._server, safe='')}/messages?{PARAMETER}={key}"
+            ours = messages_path(self._server, key)
             await client.pass_on(encode(event._replace(data=ours)))
             return await pass_rest(Reading.of(passing, session), client, head[size:])
         finally:

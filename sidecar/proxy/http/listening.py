@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING
 
 from sidecar.errors import UsageError
@@ -31,10 +33,9 @@ class Listener:
         Raises:
             UsageError: If that is not possible at this address.
         """
-        loop = asyncio.get_running_loop()
         try:
-            self._accepting = await loop.create_server(self._protocol, host, port, backlog=_BACKLOG)
-        except (OSError, OverflowError) as error:
+            self._accepting = await self._listening(host, port)
+        except (OSError, OverflowError, UnicodeError) as error:
             reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
             raise UsageError(
                 f"it is not possible to listen there: {reason}",
@@ -42,6 +43,20 @@ class Listener:
                 hint="choose another --port or --host; --port 0 takes a free port",
             ) from None
         self.port = self._accepting.sockets[0].getsockname()[1]
+
+    async def _listening(self, host: str, port: int) -> asyncio.Server:
+        """Listen at one port of all addresses that a name has."""
+        loop = asyncio.get_running_loop()
+        listen = partial(loop.create_server, self._protocol, host, backlog=_BACKLOG)
+        server = await listen(port=port)
+        first, *others = dict.fromkeys(taken.getsockname()[1] for taken in server.sockets)
+        if not others:  # else the system gave each address a free port of its own
+            return server
+        server.close()
+        for free in others:
+            with suppress(OSError):
+                return await listen(port=free)
+        return await listen(port=first)
 
     def close(self) -> None:
         """Accept no more; open connections stay."""

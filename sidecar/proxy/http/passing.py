@@ -14,7 +14,8 @@ from aiohttp import web
 from sidecar.errors import MessageTooLargeError
 from sidecar.proxy.http.answers import RefusedError
 from sidecar.proxy.http.decoding import Decode, UndecodableError, decoder
-from sidecar.proxy.http.headers import passed_headers
+from sidecar.proxy.http.headers import STREAM, passed_headers
+from sidecar.proxy.streams import say
 from sidecar.wire.jsonrpc import CONNECTION_CLOSED, failure, read_line
 from sidecar.wire.sse import Event, EventBuffer, encode
 
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from sidecar.proxy.http.relay_exchange import Exchange
     from sidecar.wire.jsonrpc import Message
 
-EVENT_STREAM = "text/event-stream"
 _CUT = b"\0\nevent: cut\n\n"
 """Makes of what came of an event one that no client takes for a message, or for an id."""
 
@@ -52,12 +52,23 @@ class Passing(NamedTuple):
     @property
     def is_stream(self) -> bool:
         """Whether it is a stream of events."""
-        return self.response.content_type == EVENT_STREAM
+        return self.response.content_type == STREAM
 
     @property
     def is_plain(self) -> bool:
         """Whether its bytes are not encoded."""
         return self.response.headers.get("Content-Encoding", "identity").lower() == "identity"
+
+    def too_large(self) -> str:
+        """Say, on standard error as well, that it is over the ceiling; return the words."""
+        limit = self.limits.message_bytes
+        words = f"an answer is over the ceiling of {limit} bytes of one message"
+        say(f"server {self.server!r}: {words}; --max-message-bytes allows more")
+        return words
+
+    def reason(self, error: Exception) -> str:
+        """Say why it is not passed on to its end."""
+        return self.too_large() if isinstance(error, MessageTooLargeError) else str(error)
 
     async def next_chunk(self) -> bytes:
         """Read what there is of the body, waiting for something; empty at its end.
@@ -141,10 +152,13 @@ async def pass_body(passing: Passing, exchange: Exchange | None) -> web.StreamRe
         exchange: Who is told; None where there is nothing to tell.
 
     Raises:
-        RefusedError: 502 if it cannot be decoded or is not whole, and nothing was passed.
+        RefusedError: 502 if it cannot be decoded, is too large or is not whole, and nothing
+            was passed.
     """
     try:
         is_json = exchange is not None and "json" in passing.response.content_type
+        if is_json and (passing.response.content_length or 0) > passing.limits.message_bytes:
+            raise RefusedError(502, f"Server {passing.server!r}: {passing.too_large()}")
         copy = _Copy(passing.decoder(), passing.limits.message_bytes) if is_json else None
         return await _passed_body(passing, exchange, copy)
     finally:
@@ -165,8 +179,9 @@ async def _passed_body(
             held = chunk
         messages = () if copy is None else copy.messages()
     except (BrokenOffError, UndecodableError, MessageTooLargeError) as error:
+        reason = passing.reason(error)
         if not client.prepared:
-            raise RefusedError(502, f"Server {passing.server!r}: {error}") from None
+            raise RefusedError(502, f"Server {passing.server!r}: {reason}") from None
         if exchange is not None:
             exchange.ended()
         return client.break_off()
@@ -306,7 +321,7 @@ async def pass_rest(
             reading.note(chunk)
             await client.pass_on(chunk)
     except (BrokenOffError, UndecodableError, MessageTooLargeError) as error:
-        broken = str(error)
+        broken = reading.passing.reason(error)
     if reading.is_mendable:
         errors = reading.errors(broken or "the stream ended without an answer")
         reading.exchange.ended()

@@ -6,14 +6,16 @@ chunk by chunk; the chunk that completes a message waits until that is in the jo
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import TYPE_CHECKING
 
-from sidecar.proxy.http.answers import RefusedError, refusal
+from sidecar.proxy.http.answers import RefusedError, not_allowed, refusal
 from sidecar.proxy.http.body import plain_body, read_body
 from sidecar.proxy.http.endpoint import ENDLESS
 from sidecar.proxy.http.headers import (
     LAST_EVENT_HEADER,
     SESSION_HEADER,
+    credentials_of,
     sent_headers,
 )
 from sidecar.proxy.http.legacy import LegacySession, LegacySessions
@@ -23,22 +25,26 @@ from sidecar.proxy.http.relay_exchange import Asked, Exchange, asked
 from sidecar.proxy.http.upstream import Sent, Upstream
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
     import aiohttp
     from aiohttp import web
+    from yarl import URL
 
-    from sidecar.cassette.recorder import Masks
+    from sidecar.cassette.redaction import Redactor
     from sidecar.proxy.http.endpoint import ServeOptions, ServerEntry
     from sidecar.store.journal import Journal
 
 _ERROR = 400  # from here on
 _GONE = 404
+_NO_STREAM = (400, 404, 405, 406)  # answers of a server without the older transport
 
 
 class Relay:
     """The endpoint of one server that is reached by URL, in `record` and `passthrough`."""
 
     def __init__(
-        self, options: ServeOptions, entry: ServerEntry, journal: Journal, masks: Masks
+        self, options: ServeOptions, entry: ServerEntry, journal: Journal, masks: Redactor
     ) -> None:
         """Prepare; nothing is contacted.
 
@@ -47,6 +53,7 @@ class Relay:
         """
         self._options = options
         self._entry = entry
+        self._masks = masks
         self._upstream = Upstream(entry, options.limits)
         self._recordings = Recordings(options, entry.name, journal, masks)
         self._legacy = LegacySessions(entry.name, self._upstream, self._recordings)
@@ -59,17 +66,37 @@ class Relay:
             return await self.sse(request)
         return await self._other(request)
 
-    async def sse(self, request: web.Request) -> web.StreamResponse:
-        """Open a stream of the older transport; other answers pass as they come."""
+    async def sse(
+        self,
+        request: web.Request,
+        instead: Callable[[], Awaitable[web.StreamResponse]] | None = None,
+    ) -> web.StreamResponse:
+        """Open a stream of the older transport; other answers pass as they come.
+
+        Args:
+            request: The client's.
+            instead: What answers where the server has no such stream; None passes its answer.
+        """
+        if request.method != "GET":
+            return not_allowed("GET")
         request[ENDLESS] = True
         try:
-            response = await self._upstream.send(self._sent(request))
+            response = await self._begun(self._sent(request))
+            if instead is not None and response.status in _NO_STREAM:
+                response.close()
+                return await instead()
             return await self._legacy.passed(self._passing(request, response))
         except RefusedError as error:
             return refusal(error)
 
+    def knows(self, request: web.Request) -> bool:
+        """Tell whether a message of the older transport is for a session that is relayed."""
+        return self._legacy.has(request)
+
     async def messages(self, request: web.Request) -> web.StreamResponse:
         """Pass a message of the older transport to where the server wants it."""
+        if request.method != "POST":
+            return not_allowed("POST")
         try:
             session = self._legacy.of(request)
             body = await read_body(request, self._options.limits)
@@ -84,7 +111,7 @@ class Relay:
         self, sent: Sent, session: LegacySession, exchange: Exchange
     ) -> aiohttp.ClientResponse:
         try:
-            response = await self._upstream.send(sent, session.url)
+            response = await self._begun(sent, session.url)
         except RefusedError as error:
             exchange.refused(error.status)
             raise
@@ -123,9 +150,10 @@ class Relay:
     async def _passed(
         self, request: web.Request, sent: Sent, exchange: Exchange, seen: Asked
     ) -> web.StreamResponse:
-        response = await self._upstream.send(sent)
-        exchange.begun(response.status, response.headers.get(SESSION_HEADER))
-        passed = await _answer(self._passing(request, response), exchange)
+        response = await self._begun(sent)
+        with closing(response):
+            exchange.begun(response.status, response.headers.get(SESSION_HEADER))
+            passed = await _answer(self._passing(request, response), exchange)
         if response.status == _GONE and seen.session_id is not None:
             self._recordings.end(seen.session_id)
         return passed
@@ -136,10 +164,11 @@ class Relay:
         try:
             body = await read_body(request, self._options.limits)
             request[ENDLESS] = request.method == "GET"
-            response = await self._upstream.send(self._sent(request, body or None))
-            exchange = self._resumed(request, session_id)
-            exchange.begun(response.status)
-            passed = await _answer(self._passing(request, response), exchange)
+            response = await self._begun(self._sent(request, body or None))
+            with closing(response):
+                exchange = self._resumed(request, session_id)
+                exchange.begun(response.status)
+                passed = await _answer(self._passing(request, response), exchange)
         except RefusedError as error:
             return refusal(error)
         if session_id is not None and _ends_session(request.method, response.status):
@@ -157,8 +186,17 @@ class Relay:
         return Exchange(self._recordings, Asked((), session_id, modern=False))
 
     def _sent(self, request: web.Request, body: bytes | None = None) -> Sent:
+        self._masks.learn(credentials_of(request.headers))  # the server may say them again (X08)
         headers = sent_headers(request.headers, self._entry.headers, self._options.token)
         return Sent(request.method, headers, body)
+
+    async def _begun(self, sent: Sent, url: URL | None = None) -> aiohttp.ClientResponse:
+        """Send a request; that the server cannot be reached is said, too, once a reason."""
+        try:
+            return await self._upstream.send(sent, url)
+        except RefusedError as error:
+            self._recordings.tell_once(error.text)
+            raise
 
     def _passing(self, request: web.Request, response: aiohttp.ClientResponse) -> Passing:
         return Passing(self._entry.name, self._options.limits, request, response)

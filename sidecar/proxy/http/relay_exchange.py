@@ -102,8 +102,7 @@ class Exchange:
 
     def _note_client(self, messages: Sequence[Message]) -> None:
         if self._recording is not None:
-            for message in messages:
-                self._recording.take(self._recording.recorder.from_client(message, self._key))
+            self._recording.hear(messages, self._key)
 
     def begun(self, status: int, session_id: str | None = None) -> None:
         """Take the beginning of the answer.
@@ -119,6 +118,7 @@ class Exchange:
                 self._note_requests(recording)
         if self._recording is not None and status < _ERROR:
             self._recording.established = True
+            self._recordings.served()
 
     def refused(self, status: int) -> None:
         """Take that the client gets an error of ours in place of an answer."""
@@ -129,7 +129,7 @@ class Exchange:
 
     def _chosen(self, session_id: str | None) -> Recording | None:
         name = session_id if self._asked.begins_session else self._asked.session_id
-        if name is not None and self._status < _ERROR:
+        if name is not None and self._status < _ERROR and self._asked.messages:
             return self._recordings.begin(name)
         known = None if name is None else self._recordings.of(name)
         return self._recordings.shared if known is None and self._open else known
@@ -144,6 +144,7 @@ class Exchange:
         What comes again to a client that came back is not noted again (H10), but for
         answers: one whose request is still open is none that was seen.
         """
+        self._choose_late(messages)
         if event_id is not None and self._recording is not None:
             self.resumable = True
             if self._recording.came_before(event_id, self):
@@ -158,8 +159,7 @@ class Exchange:
         return message
 
     def _take(self, messages: Sequence[Message], *, is_body: bool = False) -> None:
-        if self._recording is None and any(message.kind == "response" for message in messages):
-            self._note_requests(self._recordings.shared)  # refused, but by a server of MCP
+        self._choose_late(messages)
         recording = self._recording
         if recording is None or not messages:
             return
@@ -170,6 +170,16 @@ class Exchange:
                 self._open.pop(id_key(message.id), None)
         recording.flush()
 
+    def _choose_late(self, messages: Sequence[Message]) -> None:
+        """Find where an answer belongs that says something, if nothing told until now."""
+        if self._recording is not None or not messages:
+            return
+        name = self._asked.session_id
+        if name is not None and not self._asked.messages and self._status < _ERROR:
+            self._note_requests(self._recordings.begin(name))  # a stream of a session of before
+        elif any(message.kind == "response" for message in messages):
+            self._note_requests(self._recordings.shared)  # refused, but by a server of MCP
+
     def _telling_status(self, message: Message) -> int | None:
         return telling_status(self._status, message, modern=self._asked.modern)
 
@@ -178,6 +188,8 @@ class Exchange:
         if self._recording is not None and self._open and self._status != _ACCEPTED:
             self._recording.failed = True
             self._give_up(self._recording)
+        elif self._recording is None and self._open and self._status in _REFUSED:
+            self._recordings.refused(self._asked.messages, self._status)
         self._open = {}
 
     def _give_up(self, recording: Recording) -> None:

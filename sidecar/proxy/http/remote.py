@@ -8,19 +8,20 @@ import os
 import threading
 from asyncio.streams import FlowControlMixin
 from collections.abc import MutableMapping
+from contextlib import ExitStack
+from typing import BinaryIO
 
 from sidecar.proxy.http.remote_exchanges import Exchange, Exchanges, Lines
 from sidecar.proxy.http.remote_requests import NoAnswerError, Requests
 from sidecar.proxy.http.remote_session import RemoteSession
 from sidecar.proxy.http.remote_sse import OlderSse
 from sidecar.proxy.http.remote_streamable import OlderServerError, Streamable
-from sidecar.proxy.link import Remark
+from sidecar.proxy.link import START_FAILED, Remark
 from sidecar.proxy.options import ProxyOptions
-from sidecar.proxy.streams import Outlet
+from sidecar.proxy.oversized import is_answer, too_large
+from sidecar.proxy.streams import Outlet, pipe, say
 from sidecar.wire.framing import LineBuffer, Oversized
 
-NEVER_REACHED = 127
-"""Exit code where no answer ever came: as of a command that cannot be started."""
 _CUT_OFF = 1
 _CHUNK_BYTES = 64 * 1024
 
@@ -37,7 +38,8 @@ class _Conversation:
     """
 
     def __init__(self, options: ProxyOptions, lines: Lines, tasks: asyncio.TaskGroup) -> None:
-        self._transport = options.transport
+        self._options = options
+        self._lines = lines
         self._session = RemoteSession()
         self._exchanges = Exchanges(options.server, lines, self._session.learn)
         self._requests = Requests(options)
@@ -51,7 +53,7 @@ class _Conversation:
         if self.over.is_set():
             return _CUT_OFF
         never = self._exchanges.failed and not self._exchanges.reached
-        return NEVER_REACHED if never else 0
+        return START_FAILED if never else 0
 
     async def take(self, exchange: Exchange) -> None:
         """Send a line of the client's."""
@@ -64,8 +66,16 @@ class _Conversation:
         except NoAnswerError as error:
             await self._exchanges.give_up(exchange, str(error), error.status)
 
+    async def refuse(self, line: Oversized) -> None:
+        """Answer a message that is over the ceiling, to whoever waits for it."""
+        answer = too_large(line, self._options)
+        if is_answer(line):
+            await self.take(Exchange(answer))
+        else:
+            await self._lines.send(answer, Remark(is_ours=True))
+
     async def _begun(self) -> Streamable | OlderSse:
-        if self._transport == "sse":
+        if self._options.transport == "sse":
             return await self._opened_older()
         self._speaker = Streamable(self._requests, self._exchanges, self._session, self._tasks)
         return self._speaker
@@ -78,7 +88,7 @@ class _Conversation:
 
     async def _take_older(self, exchange: Exchange, refused: NoAnswerError) -> None:
         """Try the older transport, as the protocol says, with what the newer one refused."""
-        if self._transport is None:
+        if self._options.transport is None:
             try:
                 older = await self._opened_older()
             except NoAnswerError:
@@ -114,7 +124,7 @@ class Remote:
 
     Attributes:
         stdin: Where lines for the server go.
-        stdout: The descriptor that its lines come from.
+        stdout: The descriptor that its lines come from; whoever reads it closes it.
     """
 
     def __init__(self, options: ProxyOptions, remarks: MutableMapping[bytes, Remark]) -> None:
@@ -123,19 +133,25 @@ class Remote:
         Args:
             options: With the URL, and how to speak with it.
             remarks: Where remarks on lines are left, for whoever reads them to take.
+
+        Raises:
+            OSError: If there are too many open files.
         """
         self._options = options
         self._remarks = remarks
-        in_read, in_write = os.pipe()
-        self.stdout, out_write = os.pipe()
-        os.set_blocking(in_write, False)
-        self.stdin = Outlet(in_write)
-        self._ends = (in_read, out_write)
         self._code = 0
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stopped = asyncio.Event()
-        self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()), daemon=True)
-        self._thread.start()
+        with ExitStack() as failing:
+            in_read, in_write = pipe(failing, failing)
+            self.stdout, out_write = pipe(failing, failing)
+            os.set_blocking(in_write, False)
+            self.stdin = Outlet(in_write)
+            self._thread = threading.Thread(
+                target=self._run, args=(in_read, out_write), daemon=True
+            )
+            self._thread.start()
+            failing.pop_all()
 
     def relay_stderr(self) -> None:
         """Wait for its end: a server at a URL says nothing besides."""
@@ -158,7 +174,7 @@ class Remote:
             patient: Whether to wait for what is being sent.
 
         Returns:
-            0; 127 if the server never answered anything, 1 if it ended by itself.
+            0; 127 if the server never answered anything, 1 if it ended by itself or we failed.
         """
         self.stdin.close()
         if patient:
@@ -169,10 +185,18 @@ class Remote:
         self._thread.join(2 * grace_seconds)
         return self._code
 
-    async def _serve(self) -> None:
+    def _run(self, in_read: int, out_write: int) -> None:
+        with os.fdopen(in_read, "rb", 0) as source, os.fdopen(out_write, "wb", 0) as target:
+            try:
+                asyncio.run(self._serve(source, target))
+            except Exception as error:  # noqa: BLE001  # of ours; who waits must learn of it
+                self._code = _CUT_OFF
+                say(f"server {self._options.server!r}: the sidecar failed: {_causes(error)}")
+
+    async def _serve(self, source_end: BinaryIO, target_end: BinaryIO) -> None:
         self._loop = asyncio.get_running_loop()
-        reader, source = await self._source()
-        writer = await self._target()
+        reader, source = await _reader(source_end)
+        writer = await _writer(target_end)
         tasks = asyncio.TaskGroup()
         conversation = _Conversation(self._options, Lines(writer, self._remarks), tasks)
         try:
@@ -188,21 +212,6 @@ class Remote:
             writer.transport.abort()  # all that was sent is in the pipe
             await asyncio.sleep(0)  # for the pipes to be closed
 
-    async def _source(self) -> tuple[asyncio.StreamReader, asyncio.ReadTransport]:
-        reader = asyncio.StreamReader()
-        pipe = os.fdopen(self._ends[0], "rb", 0)
-        transport, _ = await asyncio.get_running_loop().connect_read_pipe(
-            lambda: asyncio.StreamReaderProtocol(reader), pipe
-        )
-        return reader, transport
-
-    async def _target(self) -> asyncio.StreamWriter:
-        loop = asyncio.get_running_loop()
-        pipe = os.fdopen(self._ends[1], "wb", 0)
-        transport, protocol = await loop.connect_write_pipe(FlowControlMixin, pipe)
-        transport.set_write_buffer_limits(high=0)  # what was sent is in the pipe
-        return asyncio.StreamWriter(transport, protocol, None, loop)
-
     async def _feed(self, reader: asyncio.StreamReader, conversation: _Conversation) -> None:
         """Take the client's lines.
 
@@ -212,6 +221,30 @@ class Remote:
         buffer = LineBuffer(self._options.max_message_bytes)
         while chunk := await reader.read(_CHUNK_BYTES):
             for line in buffer.feed(chunk):
-                if not isinstance(line, Oversized) and line.strip():
+                if isinstance(line, Oversized):
+                    await conversation.refuse(line)
+                elif line.strip():
                     await conversation.take(Exchange(line))
         raise _OverError
+
+
+async def _reader(end: BinaryIO) -> tuple[asyncio.StreamReader, asyncio.ReadTransport]:
+    reader = asyncio.StreamReader()
+    transport, _ = await asyncio.get_running_loop().connect_read_pipe(
+        lambda: asyncio.StreamReaderProtocol(reader), end
+    )
+    return reader, transport
+
+
+async def _writer(end: BinaryIO) -> asyncio.StreamWriter:
+    loop = asyncio.get_running_loop()
+    transport, protocol = await loop.connect_write_pipe(FlowControlMixin, end)
+    transport.set_write_buffer_limits(high=0)  # what was sent is in the pipe
+    return asyncio.StreamWriter(transport, protocol, None, loop)
+
+
+def _causes(error: BaseException) -> str:
+    """Name what a group of errors holds; their texts may quote a header, so a secret."""
+    if isinstance(error, BaseExceptionGroup):
+        return ", ".join(_causes(one) for one in error.exceptions)
+    return type(error).__name__

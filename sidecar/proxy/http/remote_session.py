@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+from sidecar.proxy.http.headers import SESSION_HEADER
 from sidecar.proxy.http.remote_exchanges import Exchange
 from sidecar.wire.json_text import string_at_once
 from sidecar.wire.jsonrpc import Message
-from sidecar.wire.mcp import INITIALIZE, TOOLS_CALL, members_of, read_tool_call
+from sidecar.wire.mcp import INITIALIZE, TOOLS_CALL, TOOLS_LIST, members_of, read_tool_call
 from sidecar.wire.routing_headers import (
     PROTOCOL_VERSION,
     Mirrored,
     argument_headers,
+    is_plain,
     mirrored_by_tool,
     routing_headers,
 )
-
-SESSION_ID = "Mcp-Session-Id"
-_TOOLS_LIST = "tools/list"
 
 
 class RemoteSession:
@@ -46,7 +45,8 @@ class RemoteSession:
             self._is_modern = exchange.version is not None
         if not self._is_modern:
             return self.headers()
-        self._version = exchange.version or self._version
+        if exchange.version and is_plain(exchange.version):
+            self._version = exchange.version
         headers = {PROTOCOL_VERSION: self._version or ""}
         for message in exchange.messages[:1]:
             headers |= routing_headers(message) if message.method else {}
@@ -55,15 +55,16 @@ class RemoteSession:
 
     def headers(self) -> dict[str, str]:
         """The headers of requests that carry no message: which session, which revision."""
-        headers = {SESSION_ID: self.id, PROTOCOL_VERSION: self._version}
+        headers = {SESSION_HEADER: self.id, PROTOCOL_VERSION: self._version}
         return {name: value for name, value in headers.items() if value}
 
     def learn(self, asked: Message, answer: Message) -> None:
         """Take an answer of the server's: what revision it speaks, which tools it has."""
         if asked.method == INITIALIZE:
             version = members_of(answer.result).get("protocolVersion", "")
-            self._version = string_at_once(version) if version[:1] == '"' else None
-        elif asked.method == _TOOLS_LIST:
+            spelt = string_at_once(version) if version[:1] == '"' else ""
+            self._version = spelt if is_plain(spelt) else None
+        elif asked.method == TOOLS_LIST:
             self._mirrored |= mirrored_by_tool(answer.result)
 
     def _argument_headers(self, message: Message) -> dict[str, str]:

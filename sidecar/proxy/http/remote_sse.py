@@ -8,16 +8,11 @@ from __future__ import annotations
 import asyncio
 from urllib.parse import urljoin
 
+from sidecar.proxy.http.headers import JSON, STREAM
+from sidecar.proxy.http.outgoing import is_same_origin, shown
 from sidecar.proxy.http.remote_exchanges import Exchange, Exchanges
-from sidecar.proxy.http.remote_requests import (
-    NoAnswerError,
-    Requests,
-    Sent,
-    is_same_origin,
-    refusal,
-    shown,
-)
-from sidecar.proxy.http.remote_streamable import JSON, NOTICE_SECONDS, STREAM
+from sidecar.proxy.http.remote_requests import NoAnswerError, Requests, Sent, refusal
+from sidecar.proxy.http.remote_streamable import NOTICE_SECONDS
 from sidecar.proxy.http.remote_streams import body, events, excerpt, is_stream
 
 _ENDED = "its event stream ended"
@@ -88,7 +83,7 @@ class OlderSse:
                 return  # its answer comes on the stream
             data = await body(response, _REFUSAL_BYTES, NOTICE_SECONDS)
             if not await self._exchanges.deliver(data, exchange, response.status):
-                text = refusal(response) + excerpt(data, response)
+                text = refusal(response) + excerpt(data, response, self._requests.options.headers)
                 raise NoAnswerError(text, response.status)
 
     async def _read(self, endpoint: asyncio.Future[str]) -> None:

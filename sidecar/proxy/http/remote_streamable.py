@@ -7,17 +7,17 @@ from http import HTTPStatus
 
 import aiohttp
 
+from sidecar.proxy.http.headers import JSON, SESSION_HEADER, STREAM
 from sidecar.proxy.http.remote_exchanges import OLDER, Exchange, Exchanges
 from sidecar.proxy.http.remote_requests import NoAnswerError, Requests, Sent, refusal
 from sidecar.proxy.http.remote_session import RemoteSession
 from sidecar.proxy.http.remote_streams import Place, body, events, excerpt, is_stream
 
-JSON = "application/json"
-STREAM = "text/event-stream"
 NOTICE_SECONDS = 30.0
 """How long a server may take to accept what has no answer: the client's next line waits."""
 
 _TRIES = 3  # in a row, to open a stream again that was cut
+_STEADY_SECONDS = 10.0  # a stream that lasted so long was cut by what cuts all that is idle
 _LISTENING_SECONDS = 2.0  # for a server to open its stream, before the client goes on
 
 
@@ -106,7 +106,7 @@ class Streamable:
 
     async def _take_response(self, exchange: Exchange, response: aiohttp.ClientResponse) -> None:
         if exchange.opens and response.ok:
-            self._session.id = response.headers.get("Mcp-Session-Id")
+            self._session.id = response.headers.get(SESSION_HEADER)
         if exchange.asked and is_stream(response):
             await self._follow(exchange, response)
         elif exchange.awaits or not response.ok:
@@ -126,7 +126,7 @@ class Streamable:
             return
         if response.ok:
             return
-        text = refusal(response) + excerpt(data, response)
+        text = refusal(response) + excerpt(data, response, options.headers)
         if exchange.opens and response.status in OLDER:
             raise OlderServerError(text, response.status)
         raise NoAnswerError(text, response.status)
@@ -181,19 +181,24 @@ class Streamable:
             return  # it says nothing before its first event
 
     async def _keep_listening(self, opened: asyncio.Event) -> None:
-        place, tries = Place(), 0
-        while tries < _TRIES:
+        """Open the stream again whenever it ends, and less and less often if it says nothing."""
+        now = asyncio.get_running_loop().time
+        place, failed, quiet = Place(), 0, 0
+        while failed < _TRIES:
+            seen, began = place.messages, now()
             try:
                 async with self._requests.response(self._get(place)) as response:
                     opened.set()
                     if not is_stream(response):
                         return
-                    tries = 0
+                    failed = 0
                     await self._read(response, place, None)
             except NoAnswerError:
                 opened.set()
-                tries += 1
-            await asyncio.sleep(place.wait_seconds)
+                failed += 1
+            was_steady = place.messages > seen or now() - began > _STEADY_SECONDS
+            quiet = 0 if was_steady else quiet + 1
+            await asyncio.sleep(place.pause_seconds(quiet))
 
     def _stop_listening(self) -> None:
         if self._listening is not None:

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 
 import aiohttp
 
 from sidecar.errors import MessageTooLargeError
+from sidecar.proxy.http.headers import JSON, STREAM
 from sidecar.proxy.http.remote_requests import CUT, NoAnswerError
 from sidecar.wire.sse import Event, EventBuffer
 
 _RETRY_SECONDS = 1.0  # where the server does not say how long to wait
+_SHORTEST_RETRY_SECONDS = 0.1
 _LONGEST_RETRY_SECONDS = 60.0
+_MOST_DOUBLINGS = 10  # from the shortest wait to the longest
 _EXCERPT_CHARS = 200
+_TRIVIAL_CHARS = 3  # so short a value is no secret, and stands in every other word
 
 
 class Place:
@@ -23,26 +27,34 @@ class Place:
         id: The last event's that has one.
         wait_seconds: How long to wait before it is opened again.
         events: How many came yet.
+        messages: How many of them had data.
     """
 
     def __init__(self) -> None:
         """Begin at the beginning."""
         self.id: str | None = None
         self.wait_seconds = _RETRY_SECONDS
-        self.events = 0
+        self.events = self.messages = 0
 
     def passed(self, event: Event) -> None:
         """Take the next event."""
         self.events += 1
+        self.messages += bool(event.data)
         if event.id is not None:
             self.id = event.id
         if event.retry is not None:
-            self.wait_seconds = min(event.retry / 1000, _LONGEST_RETRY_SECONDS)
+            seconds = min(event.retry / 1000, _LONGEST_RETRY_SECONDS)
+            self.wait_seconds = max(seconds, _SHORTEST_RETRY_SECONDS)
+
+    def pause_seconds(self, quiet: int) -> float:
+        """How long to wait where nothing is awaited, and so often in a row nothing came."""
+        doublings = min(max(quiet - 1, 0), _MOST_DOUBLINGS)
+        return min(self.wait_seconds * 2.0**doublings, _LONGEST_RETRY_SECONDS)
 
 
 def is_stream(response: aiohttp.ClientResponse) -> bool:
     """Tell whether a response is a stream of events."""
-    return response.ok and response.content_type == "text/event-stream"
+    return response.ok and response.content_type == STREAM
 
 
 async def events(response: aiohttp.ClientResponse, max_bytes: int) -> AsyncIterator[Event]:
@@ -90,14 +102,24 @@ async def body(response: aiohttp.ClientResponse, max_bytes: int, seconds: float 
     return b"".join(pieces)
 
 
-def excerpt(data: bytes, response: aiohttp.ClientResponse) -> str:
+def excerpt(data: bytes, response: aiohttp.ClientResponse, given: Iterable[tuple[str, str]]) -> str:
     """Quote the beginning of a refusal's body, where it is a plain text or JSON.
 
-    What the request's own headers say is left out: it may be a secret.
+    Args:
+        data: The body.
+        response: What it is of.
+        given: The headers that the user gave for the server; their values are left out.
     """
-    if response.content_type not in ("text/plain", "application/json"):
+    if response.content_type not in ("text/plain", JSON):
         return ""
     text = " ".join(data[: 4 * _EXCERPT_CHARS].decode(errors="replace").split())
-    for value in response.request_info.headers.values():
-        text = text.replace(value.partition(" ")[2] or value, "***")
+    credentials = response.request_info.headers.get("Authorization", "")  # maybe the URL's
+    for secret in _secrets([credentials, *(value for _, value in given)]):
+        text = text.replace(secret, "***")
     return f": {text[:_EXCERPT_CHARS]}" if text else ""
+
+
+def _secrets(values: Iterable[str]) -> list[str]:
+    """Find what is secret in values of headers, longest first: all, and without its scheme."""
+    parts = {part.strip() for value in values for part in (value, value.partition(" ")[2])}
+    return sorted((part for part in parts if len(part) > _TRIVIAL_CHARS), key=len, reverse=True)

@@ -6,38 +6,37 @@ import asyncio
 import contextlib
 import logging
 import os
-import resource
 import signal
 from typing import TYPE_CHECKING
-from urllib.parse import quote, unquote
+from urllib.parse import unquote
 
 from aiohttp import web
 
-from sidecar.cassette.redaction import Redactor, secret_environment
-from sidecar.cassette.secret_values import config_secrets
 from sidecar.errors import UsageError
-from sidecar.proxy.addresses import secrets_of
+from sidecar.proxy import open_files
 from sidecar.proxy.http.answers import RefusedError, refusal
-from sidecar.proxy.http.endpoint import ENDLESS, Endpoint
+from sidecar.proxy.http.endpoint import ENDLESS, Endpoint, path_of
 from sidecar.proxy.http.guard import Guard, is_loopback, own_name
 from sidecar.proxy.http.listening import Listener
 from sidecar.proxy.http.passing import trim
+from sidecar.proxy.masking import masks_of_servers
 from sidecar.proxy.saving import load, save
 from sidecar.proxy.streams import say
 from sidecar.store.journal import Journal
-from sidecar.store.masking import masks_for
-from sidecar.store.settings import load_settings, project_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
-    from sidecar.cassette.recorder import Masks
+    from sidecar.cassette.redaction import Redactor
     from sidecar.proxy.http.endpoint import ServeOptions, ServerEntry
     from sidecar.store.cassettes import Loaded
 
 _HEALTH = "/health"
+_BEGUN = web.RequestKey("begun", web.StreamResponse)
 _FORCED_SECONDS = 15  # on top of the waits that are allowed: something hangs
+_CLOSING_SECONDS = 15.0  # for all that has not ended once nobody is patient any more
 _ENDING_SECONDS = 1.0  # for a handler that was cancelled
+_FAILED = 2
 _LINGERING_SECONDS = 1.0  # for the body of a request that was refused
 _HEADER_BYTES = 64 * 1024  # of one: arguments may be mirrored into headers
 _IDLE_SECONDS = 120.0  # of a connection between two requests
@@ -55,15 +54,20 @@ def serve(options: ServeOptions) -> int:
             Nothing was started then.
     """
     check(options)
-    _allow_many_files()
+    open_files.allow_many()
     loaded = load(options)
     with Journal.open(options.journal) as journal:
+        masks = masks_of(options)
         journal.start_run(
             options.run, mode=options.mode, cassette=options.cassette, agent_id=options.agent_id
         )
-        code = asyncio.run(_served(options, journal, loaded))
+        server = Server(options, journal, masks, loaded)
+        code = asyncio.run(_served(server, options))
+        signal.alarm(0)  # the cassette may take its time
         if options.mode in ("record", "auto"):
-            save(options, journal)
+            save(options, journal, masks)
+    if server.hangs:
+        os._exit(code)  # else its threads would be waited for; the guard ends the processes
     return code
 
 
@@ -81,8 +85,19 @@ def check(options: ServeOptions) -> None:
         )
 
 
-async def _served(options: ServeOptions, journal: Journal, loaded: Loaded | None) -> int:
-    server = Server(options, journal, loaded)
+def masks_of(options: ServeOptions) -> Redactor:
+    """Make what masks all that is a secret of the environment, the config, or ours.
+
+    Raises:
+        JournalError: If the journal's key can be neither read nor made.
+        UsageError: If a pattern is no regular expression.
+    """
+    ours = () if options.token is None else (options.token,)
+    home = os.path.dirname(options.journal)
+    return masks_of_servers(home, options.redaction, options.servers, ours)
+
+
+async def _served(server: Server, options: ServeOptions) -> int:
     stop = asyncio.Event()
     _listen_to_signals(stop, options)
     await server.start()
@@ -97,29 +112,38 @@ class Server:
     """The listener, and an endpoint for each server.
 
     Attributes:
-        masks: What takes secrets out of whatever is kept.
         stopping: Whether it was told to stop.
+        hangs: Whether something did not end in time when it stopped.
     """
 
-    def __init__(self, options: ServeOptions, journal: Journal, loaded: Loaded | None) -> None:
+    def __init__(
+        self, options: ServeOptions, journal: Journal, masks: Redactor, loaded: Loaded | None
+    ) -> None:
         """Prepare; nothing is started or contacted.
+
+        Args:
+            options: Of `serve`.
+            journal: Open, with the run begun.
+            masks: What takes secrets out of whatever is kept.
+            loaded: The cassette, in `replay`, and in `auto` if there is one yet.
 
         Raises:
             ConfigError: If a server's URL cannot be used.
         """
         self._options = options
-        self.masks = _masks(options)
         self._endpoints: Mapping[str, Endpoint] = {
-            entry.name: _endpoint(options, entry, journal, self.masks, loaded)
+            entry.name: _endpoint(options, entry, journal, masks, loaded)
             for entry in options.servers
         }
         self._guard = Guard(options)
         self._requests: list[web.Request] = []
         self._settled = asyncio.Event()
         self.stopping = False
+        self.hangs = False
         app = web.Application()
         app.router.add_route("*", "/{path:.*}", self._handle)
         app.on_response_prepare.append(trim)
+        app.on_response_prepare.append(_note_begun)
         self._runner = web.AppRunner(
             app,
             access_log=None,
@@ -130,6 +154,7 @@ class Server:
             logger=_quiet(),
             max_field_size=_HEADER_BYTES,
             max_line_size=_HEADER_BYTES,
+            shutdown_timeout=_ENDING_SECONDS,
         )
         self._listener: Listener | None = None
 
@@ -156,7 +181,7 @@ class Server:
         await self._listener.start(self._options.host, self._options.port)
         host = own_name(self._options.host)
         for name in self._endpoints:
-            say(f"{name} at http://{host}:{self.port}/{quote(name, safe='')}/mcp")
+            say(f"{name} at http://{host}:{self.port}{path_of(name, 'mcp')}")
 
     async def stop(self) -> int:
         """Accept no more, wait for open answers, end all sessions; return the exit code."""
@@ -165,9 +190,22 @@ class Server:
             self._listener.close()
         is_patient = await self._drained(self._options.limits.drain_seconds)
         await self._cut_off()
-        codes = [await endpoint.close(patient=is_patient) for endpoint in self._endpoints.values()]
+        code = await self._closed(is_patient=is_patient)
         await self._runner.cleanup()
-        return max(codes, default=0)
+        return code
+
+    async def _closed(self, *, is_patient: bool) -> int:
+        """End all sessions, in a bounded time, and whatever one of them does."""
+        loop = asyncio.get_running_loop()
+        closing = {
+            loop.create_task(endpoint.close(patient=is_patient)): name
+            for name, endpoint in self._endpoints.items()
+        }
+        if not closing:
+            return 0
+        _, late = await asyncio.wait(closing, timeout=_closing_seconds(self._options))
+        self.hangs = bool(late)
+        return max(_code_of(closing[task], task) for task in closing)
 
     async def _cut_off(self) -> None:
         """End what is still open: streams without an end, and answers that took too long."""
@@ -200,14 +238,15 @@ class Server:
             self._listener.heard(request.protocol)
         self._requests.append(request)
         try:
-            return await self._answered(request)
+            return _alone(request, await self._answered(request))
         except RefusedError as error:
-            return refusal(error)
+            return _alone(request, refusal(error))
         except (ConnectionResetError, asyncio.CancelledError):
             raise  # the client went
         except Exception as error:  # noqa: BLE001  # one request's fate is no other's
             say(f"a request failed: {type(error).__name__}: {error}")
-            return refusal(RefusedError(500, "The sidecar failed; see its standard error"))
+            failed = RefusedError(500, "The sidecar failed; see its standard error")
+            return _alone(request, refusal(failed))
         finally:
             self._requests.remove(request)
             self._settled.set()
@@ -233,6 +272,35 @@ class Server:
         return handlers[parts[1]]
 
 
+async def _note_begun(request: web.Request, response: web.StreamResponse) -> None:
+    request[_BEGUN] = response
+
+
+def _alone(request: web.Request, response: web.StreamResponse) -> web.StreamResponse:
+    """Answer; where another answer has begun already, break that off instead.
+
+    Raises:
+        ConnectionResetError: If it was broken off: a second head would be read as its body.
+    """
+    if _BEGUN not in request or request[_BEGUN] is response:
+        return response
+    if request.transport is not None:
+        request.transport.abort()
+    raise ConnectionResetError("another answer had begun")
+
+
+def _code_of(name: str, closing: asyncio.Task[int]) -> int:
+    """What an endpoint says at its end; one that failed, or does not end, is told."""
+    if not closing.done():
+        say(f"server {name!r} does not end; what it said last may be lost")
+        return _FAILED
+    error = closing.exception()
+    if error is None:
+        return closing.result()
+    say(f"server {name!r} did not end in order: {type(error).__name__}: {error}")
+    return _FAILED
+
+
 def _quiet() -> logging.Logger:
     """A logger that drops what aiohttp says: what a client does wrong is no news of ours."""
     logger = logging.getLogger("sidecar.http")
@@ -245,38 +313,25 @@ def _endpoint(
     options: ServeOptions,
     entry: ServerEntry,
     journal: Journal,
-    masks: Masks,
+    masks: Redactor,
     loaded: Loaded | None,
 ) -> Endpoint:
     if entry.url is not None and options.mode in ("record", "passthrough"):
-        from sidecar.proxy.http.relay import Relay  # noqa: PLC0415  # a replay needs none
+        from sidecar.proxy.http.either import Either  # noqa: PLC0415  # a replay needs none
 
-        return Relay(options, entry, journal, masks)
+        return Either(options, entry, journal, masks)
     from sidecar.proxy.http.front import Front  # noqa: PLC0415  # a relay needs none
 
     return Front(options, entry, journal, masks, loaded)
 
 
-def _masks(options: ServeOptions) -> Redactor:
-    """Mask what the environment and the config give servers as secrets."""
-    home = os.path.dirname(options.journal)
-    rules = load_settings(project_of(home, os.getcwd())).redaction
-    known = [options.token] if options.token is not None else []
-    for entry in options.servers:
-        env = dict(entry.env)
-        known += [*secret_environment(env), *config_secrets(env).values()]
-        known += secrets_of(entry.headers)
-    return masks_for(home, os.environ, rules, known)
-
-
 def _listen_to_signals(stop: asyncio.Event, options: ServeOptions) -> None:
     loop = asyncio.get_running_loop()
-    limits = options.limits
-    patience = limits.drain_seconds + 3 * limits.grace_seconds * len(options.servers)
+    limit = options.limits.drain_seconds + _ENDING_SECONDS + _closing_seconds(options)
 
     def order() -> None:
         if not stop.is_set():
-            signal.alarm(round(patience) + _FORCED_SECONDS)  # whatever hangs then
+            signal.alarm(round(limit) + _FORCED_SECONDS)  # whatever hangs then
         stop.set()
 
     for sign in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
@@ -284,9 +339,5 @@ def _listen_to_signals(stop: asyncio.Event, options: ServeOptions) -> None:
             loop.add_signal_handler(sign, order)
 
 
-def _allow_many_files() -> None:
-    """Allow as many open files as the system lets us: each client needs two."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft != hard:
-        with contextlib.suppress(OSError, ValueError):  # macOS names a limit it does not grant
-            resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+def _closing_seconds(options: ServeOptions) -> float:
+    return options.limits.patient_seconds + _CLOSING_SECONDS

@@ -10,17 +10,22 @@ from yarl import URL
 
 from sidecar.errors import ConfigError
 from sidecar.proxy.http.answers import RefusedError
+from sidecar.proxy.http.outgoing import (
+    KEEP_ALIVE_SECONDS,
+    MAX_HEADER_BYTES,
+    MAX_REDIRECTS,
+    RedirectError,
+    is_same_origin,
+    proxy_for,
+    reason,
+    redirected,
+)
 
 if TYPE_CHECKING:
     from multidict import CIMultiDict
 
     from sidecar.proxy.http.endpoint import Limits, ServerEntry
 
-_IDLE_SECONDS = 4.0  # less than the 5 after which the usual servers close what is idle
-_REDIRECTS = 5
-_WITH_BODY = (307, 308)  # the client's request again, as it was (RFC 9110, section 15.4)
-_MOVED = (301, 302, 303, *_WITH_BODY)
-_SAFE = ("GET", "HEAD", "OPTIONS")
 _WRITTEN_BY_OTHERS = ("User-Agent", "Accept", "Accept-Encoding", "Content-Type")
 
 
@@ -67,12 +72,18 @@ class Upstream:
                 if it takes too long.
         """
         url = url or self.url
-        for _ in range(_REDIRECTS):
+        for _ in range(MAX_REDIRECTS):
             response = await self._sent(sent, url)
-            if response.status not in _MOVED or "Location" not in response.headers:
+            location = response.headers.get("Location")
+            try:
+                target = redirected(sent.method, str(url), response.status, location)
+            except RedirectError as error:
+                response.close()
+                raise RefusedError(502, f"Server {self._name!r} {error}") from None
+            if target is None:
                 return response
             response.close()
-            url = self._redirected(sent, url, response)
+            url = URL(target, encoded=True)
         raise RefusedError(502, f"Server {self._name!r} redirects in a circle")
 
     async def close(self) -> None:
@@ -82,23 +93,10 @@ class Upstream:
 
     def is_ours(self, url: URL) -> bool:
         """Tell whether a URL is of the server's own origin."""
-        return _origin(url) == _origin(self.url)
-
-    def _redirected(self, sent: Sent, url: URL, response: aiohttp.ClientResponse) -> URL:
         try:
-            target = url.join(URL(response.headers["Location"], encoded=True))
-            is_ours = self.is_ours(target)
+            return is_same_origin(str(self.url), str(url))
         except ValueError:
-            target, is_ours = url, False
-        if not is_ours:
-            raise RefusedError(502, f"Server {self._name!r} redirects to another origin: refused")
-        if response.status not in _WITH_BODY and sent.method not in _SAFE:
-            raise RefusedError(
-                502,
-                f"Server {self._name!r} redirects a {sent.method} with {response.status}, "
-                "which would lose its body: refused",
-            )
-        return target
+            return False
 
     async def _sent(self, sent: Sent, url: URL) -> aiohttp.ClientResponse:
         try:
@@ -106,27 +104,28 @@ class Upstream:
                 return await self._connected().request(
                     sent.method, url, headers=sent.headers, data=sent.body, allow_redirects=False
                 )
-        except aiohttp.ConnectionTimeoutError:
-            text = f"could not be reached within {self._limits.connect_seconds:g} seconds"
-            raise RefusedError(504, f"Server {self._name!r} {text}") from None
-        except TimeoutError:
-            text = f"did not begin an answer within {self._limits.answer_seconds:g} seconds"
-            raise RefusedError(504, f"Server {self._name!r} {text}") from None
-        except (aiohttp.ClientError, OSError) as error:
-            raise RefusedError(502, f"Server {self._name!r} {_reason(error)}") from None
+        except (aiohttp.ClientError, OSError, ValueError) as error:  # timeouts are OSErrors
+            status = 504 if isinstance(error, TimeoutError) else 502
+            why = reason(
+                error,
+                connect_seconds=self._limits.connect_seconds,
+                answer_seconds=self._limits.answer_seconds,
+            )
+            raise RefusedError(status, f"Server {self._name!r} {why}") from None
 
     def _connected(self) -> aiohttp.ClientSession:
         if self._session is None:
             self._session = aiohttp.ClientSession(
                 auto_decompress=False,
-                connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=_IDLE_SECONDS),
+                connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=KEEP_ALIVE_SECONDS),
                 cookie_jar=aiohttp.DummyCookieJar(),
                 skip_auto_headers=_WRITTEN_BY_OTHERS,
                 timeout=aiohttp.ClientTimeout(
                     total=None, sock_connect=self._limits.connect_seconds or None
                 ),
-                max_line_size=64 * 1024,
-                max_field_size=64 * 1024,
+                proxy=proxy_for(str(self.url)),
+                max_line_size=MAX_HEADER_BYTES,
+                max_field_size=MAX_HEADER_BYTES,
             )
         return self._session
 
@@ -148,20 +147,3 @@ def url_of(entry: ServerEntry) -> URL:
             hint='write "url": "https://..."',
         )
     return url
-
-
-def _origin(url: URL) -> tuple[str, str | None, int | None]:
-    return url.scheme, url.host, url.port
-
-
-def _reason(error: Exception) -> str:
-    """Say what went wrong, without the URL, which may hold secrets."""
-    if isinstance(error, aiohttp.ClientConnectorDNSError):
-        return "has a name that could not be resolved"
-    if isinstance(error, aiohttp.ClientSSLError):
-        return "could not be reached safely: its certificate does not fit"
-    if isinstance(error, aiohttp.ClientConnectorError):
-        return f"could not be reached: {error.os_error.strerror or 'no connection'}"
-    if isinstance(error, aiohttp.ServerDisconnectedError | OSError):
-        return "ended the connection before it answered"
-    return "gave an answer that is not HTTP"

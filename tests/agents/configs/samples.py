@@ -32,7 +32,7 @@ class Sample(NamedTuple):
 def plan(mode: str = "record", cassette: str | None = CASSETTE, serve: str | None = None) -> Plan:
     """A plan that puts servers behind a sidecar which is nowhere."""
 
-    def target(entry: Entry) -> Target:
+    def target(entry: Entry, _: Target | None) -> Target:
         project = entry.project or "/p"
         return Target(mode, cassette, f"{project}/.sidecar", project)
 
@@ -293,6 +293,13 @@ extensions:
     headers:
       # the key
       X-Key: v
+  configured:
+    type: streamable_http
+    uri: https://a.example/mcp
+    envs: {}
+    env_keys: []
+    headers: {X-Key: v}
+  open: {type: streamable_http, uri: 'https://a.example/mcp', envs: {}, timeout: 300}
   variable:
     type: streamable_http
     uri: https://a.example/mcp
@@ -359,9 +366,15 @@ mcpServers:
     type: streamable-http
     url: 'https://a.example/mcp'
     requestOptions: {timeout: 5}
+  - name: keyed
+    type: streamable-http
+    url: https://a.example/mcp
+    requestOptions:
+      headers:
+        Authorization: Bearer x
   - uses: hub/block
 """,
-        {},
+        {"keyed": "its `requestOptions.headers` may say how to authenticate"},
     ),
     Sample(
         "/p/.continue/mcpServers/one.json",

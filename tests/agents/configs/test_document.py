@@ -33,7 +33,7 @@ def test_e09_every_scope_of_a_file_is_read() -> None:
 def test_an_entry_of_a_list_has_the_name_that_it_says() -> None:
     found = document(BY_PATH["/home/u/.continue/config.yaml"])
 
-    assert [entry.name for entry in found.entries] == ["git", "lone", "web"]
+    assert [entry.name for entry in found.entries] == ["git", "lone", "web", "keyed"]
 
 
 @pytest.mark.parametrize(

@@ -67,12 +67,12 @@ def test_the_headers_of_a_url_go_where_no_list_of_processes_shows_them() -> None
 @pytest.mark.parametrize(
     ("client", "section", "variable"),
     [
-        ("claude-code", "mcpServers", "${TOKEN:-none}"),
+        ("claude-code", "mcpServers", "${TEAM:-none}"),
         ("vscode", "servers", "${input:key}"),
         ("vscode", "servers", "${workspaceFolder}"),
-        ("cursor", "mcpServers", "${env:TOKEN}"),
-        ("gemini", "mcpServers", "$TOKEN"),
-        ("continue", "mcpServers", "${{ secrets.TOKEN }}"),
+        ("cursor", "mcpServers", "${env:TEAM}"),
+        ("gemini", "mcpServers", "$TEAM"),
+        ("continue", "mcpServers", "${{ secrets.TEAM }}"),
     ],
 )
 def test_w13_a_variable_stays_as_it_is_written_where_its_client_replaces_it(

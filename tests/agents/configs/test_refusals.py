@@ -8,6 +8,7 @@ from sidecar.agents.configs.document import read
 from tests.agents.configs.samples import plan, wrapped
 
 URL = "https://a.example/mcp"
+UUID = "550e8400-e29b-41d4-a716-446655440000"
 
 
 def reason(entry: object, *, client: str = "claude-code", serve: str | None = None) -> str:
@@ -31,12 +32,33 @@ def reason(entry: object, *, client: str = "claude-code", serve: str | None = No
         pytest.param({"url": URL, "oauth": {}}, "logs in to it by itself (`oauth`)", id="OAuth"),
         pytest.param({"url": URL, "auth": "oauth"}, "logs in to it by itself (`auth`)", id="auth"),
         pytest.param({"url": URL, "args": ["x"]}, "a URL, and `args` as well", id="both"),
-        pytest.param({"url": URL, "env": {}}, "a URL, and `env` as well", id="env"),
+        pytest.param({"url": URL, "env": {"A": "b"}}, "a URL, and `env` as well", id="env"),
         pytest.param({"url": "unix:///s"}, "its URL is none of http or https", id="a socket"),
         pytest.param(
             {"url": "https://u:pw@a.example"}, "its URL holds a secret", id="a password"
         ),
         pytest.param({"url": f"{URL}?token=${{T}}"}, "its URL holds a secret", id="a token"),
+        pytest.param({"url": f"{URL}?key=abc"}, "its URL holds a secret", id="a key"),
+        pytest.param(
+            {"url": f"{URL}/sk-proj-{'a1B2' * 8}"}, "holds what may be a secret", id="a shape"
+        ),
+        pytest.param(
+            {"url": f"{URL}/sk-ak-{'1a2b3' * 4}/sse"}, "holds what may be a secret", id="an unknown"
+        ),
+        pytest.param(
+            {"url": "https://a.example/s/NzM4ZmE0ZTctMjQ5Yy00YjY1LWI1/mcp"},
+            "holds what may be a secret",
+            id="an opaque segment",
+        ),
+        pytest.param(
+            {"url": f"{URL}/{UUID}/sse"}, "holds what may be a secret", id="an id that opens"
+        ),
+        pytest.param(
+            {"url": f"{URL}/x%2Fy?u={UUID}"}, "holds what may be a secret", id="as a parameter"
+        ),
+        pytest.param(
+            {"url": f"{URL}/${{API_KEY}}"}, "the variable `API_KEY`, a secret", id="a variable"
+        ),
         pytest.param(
             {"url": URL, "headers": {"A": 1}}, "its header 'A' is no text", id="a number"
         ),
@@ -56,10 +78,43 @@ def test_what_the_sidecar_could_not_do_as_the_client_does_is_left_alone(
         pytest.param({"url": URL, "oauth": False}, id="no OAuth"),
         pytest.param({"url": f"{URL}?page_token=1&x=${{X}}"}, id="a harmless parameter"),
         pytest.param({"url": "${BASE}/mcp"}, id="a variable"),
+        pytest.param({"url": "https://a.example/v1/teams/my-long-team-2024/mcp"}, id="a path"),
+        pytest.param({"url": "https://a.example/getUserProfileInformationV2"}, id="a name"),
+        pytest.param({"url": URL, "env": {}}, id="no variable"),
+        pytest.param({"url": URL, "requestOptions": {"timeout": 5, "headers": {}}}, id="no header"),
+        pytest.param({"url": URL, "note": "needs a token", "trust": True}, id="a note"),
     ],
 )
 def test_what_only_looks_so_is_wrapped(entry: object) -> None:
     assert reason(entry) == ""
+
+
+@pytest.mark.parametrize(
+    ("members", "name"),
+    [
+        pytest.param(
+            {"requestOptions": {"headers": {"A": "b"}}}, "requestOptions.headers", id="Continue"
+        ),
+        pytest.param(
+            {"requestInit": {"headers": {"A": "b"}}}, "requestInit.headers", id="of fetch"
+        ),
+        pytest.param({"http_headers": {"A": "b"}}, "http_headers", id="Codex's elsewhere"),
+        pytest.param({"bearerToken": "t"}, "bearerToken", id="a token"),
+        pytest.param({"apiKey": "k"}, "apiKey", id="a key"),
+        pytest.param({"x": [{"authorization": "b"}]}, "x.authorization", id="in a list"),
+        pytest.param({"x": "Authorization: Bearer abcdef12345"}, "x", id="by what it says"),
+    ],
+)
+@pytest.mark.parametrize("client", ["continue", "claude-code", "generic"])
+def test_w13_a_member_that_may_authenticate_is_never_dropped(
+    client: str, members: dict[str, object], name: str
+) -> None:
+    entry = {"type": "streamable-http", "url": URL, **members}
+
+    assert reason(entry, client=client) == (
+        f"its `{name}` may say how to authenticate, and would be lost: use --via-serve"
+    )
+    assert reason(entry, client=client, serve="http://127.0.0.1:1") == ""
 
 
 @pytest.mark.parametrize(

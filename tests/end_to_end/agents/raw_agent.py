@@ -32,7 +32,7 @@ class Servers:
         """Start a server and open the session; returns the answer's line."""
         entry = self._entries[name]
         environ = {**os.environ, **entry.get("env", {})}
-        client = RawClient([entry["command"], *entry["args"]], env=environ, timeout=20)
+        client = RawClient([entry["command"], *entry["args"]], env=environ, timeout=60)
         self._clients[name] = self._stack.enter_context(client)
         hello = client.discover if self._era == "modern" else client.initialize
         return [hello().line]

@@ -21,7 +21,8 @@ from sidecar.proxy.options import ProxyOptions
 from sidecar.wire.sse import Event, encode
 from tests.proxy.place import until
 
-WAIT_SECONDS = 20.0
+WAIT_SECONDS = 30.0
+_PATIENT = {"grace_seconds": WAIT_SECONDS, "connect_seconds": WAIT_SECONDS}
 SESSION = "session-1"
 VERSION = "2025-11-25"
 MODERN = "2026-07-28"
@@ -208,7 +209,7 @@ class Talk:
     """
 
     def __init__(self, url: str, **options: Any) -> None:
-        given: dict[str, Any] = {"grace_seconds": 5.0, "connect_seconds": 5.0, **options}
+        given: dict[str, Any] = {**_PATIENT, **options}
         told = ProxyOptions("odd", "record", (), None, "", "", url=url, **given)
         self.remarks: dict[bytes, Remark] = {}
         self.remote = Remote(told, self.remarks)
@@ -266,12 +267,37 @@ class Talk:
             lines.append(line)
         return lines
 
+    def later(self, seconds: float) -> None:
+        """Make it later by so much for the remote: what waits less has waited enough.
+
+        What has come by now is read before, and what that ends is ended after.
+        """
+        loop = self.remote._loop
+        assert loop is not None
+
+        async def jump() -> None:
+            await _turns()
+            now = loop.time
+            loop.time = lambda: now() + seconds  # type: ignore[method-assign]
+            await _turns()
+
+        asyncio.run_coroutine_threadsafe(jump(), loop).result(WAIT_SECONDS)
+
     def begun(self) -> Self:
         """Begin a session of the handshake era, up to the server's stream."""
         self.send(INITIALIZE)
         assert "result" in self.message()
         self.send(INITIALIZED)
         return self
+
+
+async def _turns() -> None:
+    """Let the loop read what has come, run all timers that are due, and what they set going."""
+    ran = asyncio.Event()
+    asyncio.get_running_loop().call_later(0, ran.set)
+    await ran.wait()
+    for _ in range(10):
+        await asyncio.sleep(0)
 
 
 def request(ident: object, method: str, params: object = None) -> bytes:

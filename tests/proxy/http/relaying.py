@@ -12,14 +12,14 @@ from typing import NamedTuple
 import pytest
 
 from sidecar.proxy.http.endpoint import Limits, ServeOptions, ServerEntry
-from sidecar.proxy.http.server import Server
+from sidecar.proxy.http.server import Server, masks_of
 from sidecar.store import recorded
 from sidecar.store.journal import Journal
 from sidecar.store.recorded import Recorded
 from tests.proxy.place import empty_journal
 
 RUN = "local/01JDPR0XY00000000000000000"
-WAIT_SECONDS = 10.0
+WAIT_SECONDS = 30.0
 QUICK = Limits(drain_seconds=0.05)
 JSON = "Content-Type: application/json"
 EVENTS = "Content-Type: text/event-stream"
@@ -308,7 +308,8 @@ async def sidecar(
 ) -> AsyncIterator[Sidecar]:
     """Run the sidecar before a server, for as long as the block lasts; `stop` is idempotent."""
     headers = more.pop("headers", ())
-    entry = ServerEntry("up", url=url, headers=headers)  # type: ignore[arg-type]
+    transport = more.pop("transport", None)
+    entry = ServerEntry("up", url=url, headers=headers, transport=transport)  # type: ignore[arg-type]
     options = ServeOptions(
         (entry,), "record", str(tmp_path / "journal.db"), RUN, port=0, limits=limits
     )._replace(**more)  # type: ignore[arg-type]
@@ -316,7 +317,7 @@ async def sidecar(
         Path(options.journal).write_bytes(empty_journal())  # noqa: ASYNC240  # as above
     with Journal.open(options.journal) as journal:
         journal.start_run(RUN, mode=options.mode)
-        server = Server(options, journal, None)
+        server = Server(options, journal, masks_of(options), None)
         await server.start()
         stage = Sidecar(server, journal)
         try:

@@ -45,6 +45,16 @@ def test_gzip_streams_may_follow_each_other() -> None:
     assert decoder("gzip", 10_000)(gzip.compress(b"a") + gzip.compress(b"b")) == b"ab"
 
 
+@pytest.mark.parametrize("size", [1, 10_000])
+def test_gzip_streams_without_end_are_not_decoded(size: int) -> None:
+    data = gzip.compress(b"a") * 17
+    decode = decoder("gzip", 10_000)
+
+    assert decoder("gzip", 10_000)(gzip.compress(b"a") * 16) == b"a" * 16
+    with pytest.raises(UndecodableError, match="more than 16"):
+        [decode(data[at : at + size]) for at in range(0, len(data), size)]
+
+
 def test_nothing_decodes_to_nothing() -> None:
     assert [decoder(name, 10)(b"") for name in ("gzip", "deflate", "")] == [b"", b"", b""]
 

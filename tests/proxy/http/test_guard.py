@@ -6,9 +6,10 @@ import pytest
 from aiohttp.test_utils import make_mocked_request
 from multidict import CIMultiDict
 
+from sidecar.errors import UsageError
 from sidecar.proxy.http.answers import RefusedError
 from sidecar.proxy.http.endpoint import ServeOptions
-from sidecar.proxy.http.guard import Guard, is_loopback
+from sidecar.proxy.http.guard import Guard, check_allowed, is_loopback
 
 OPTIONS = ServeOptions((), "record", "/journal.db", "local/01JDPR0XY00000000000000000")
 
@@ -79,3 +80,39 @@ def test_h20_health_needs_no_token_but_a_host_of_ours() -> None:
     assert status(options, Host="localhost") == 401
     assert status(options, needs_token=False, Host="localhost") == 200
     assert status(options, needs_token=False, Host="evil.test") == 403
+
+
+@pytest.mark.parametrize(
+    ("authorization", "expected"),
+    [
+        ("Bearer secret", 200),
+        ("bearer secret", 200),
+        ("BEARER  secret", 200),
+        ("Basic secret", 401),
+        ("secret", 401),
+        ("Bearer", 401),
+    ],
+)
+def test_h20_a_token_may_come_as_a_bearers_in_any_case(authorization: str, expected: int) -> None:
+    options = OPTIONS._replace(token="secret")
+
+    assert status(options, Host="localhost", Authorization=authorization) == expected
+
+
+@pytest.mark.parametrize("host", ["http://x/", "app.test:80", "x/", "::1", "*", "", "a b"])
+def test_h18_a_name_that_no_host_header_can_have_is_refused(host: str) -> None:
+    with pytest.raises(UsageError, match="--allow-host"):
+        check_allowed([host], [])
+
+
+@pytest.mark.parametrize("origin", ["app.local", "https://app.test/", "https://a@b", "*", ""])
+def test_h18_an_origin_that_no_page_can_have_is_refused(origin: str) -> None:
+    with pytest.raises(UsageError, match="--allow-origin"):
+        check_allowed([], [origin])
+
+
+def test_h18_names_and_origins_that_can_be_are_taken() -> None:
+    check_allowed(
+        ["App.test", "[fd00::1]", "10.0.0.1"],
+        ["https://App.test", "http://a.test:8080", "null", "vscode-webview://0abc"],
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from multidict import CIMultiDict, CIMultiDictProxy
 
-from sidecar.proxy.http.headers import is_modern, passed_headers, sent_headers
+from sidecar.proxy.http.headers import credentials_of, is_modern, passed_headers, sent_headers
 
 
 def received(*pairs: tuple[str, str]) -> CIMultiDictProxy[str]:
@@ -48,6 +48,27 @@ def test_all_else_passes_in_order_and_as_often_as_it_came() -> None:
 
 def test_the_length_of_an_answer_passes() -> None:
     assert passed_headers(received(("Content-Length", "5"))) == {"Content-Length": "5"}
+
+
+def test_x08_a_clients_credentials_are_found_by_the_names_of_their_headers() -> None:
+    headers = received(
+        ("Authorization", "Bearer abcdef-1"),
+        ("X-Api-Key", "key-of-mine"),
+        ("Proxy-Authorization", "Basic dXNlcg=="),
+        ("Cookie", "theme=dark-mode; session=9fK2xPq7Lm; lang=english"),
+        ("Mcp-Session-Id", "3f9c2b7a1e5d"),
+        ("MCP-Protocol-Version", "2025-11-25"),
+        ("Accept", "application/json"),
+        ("X-Pin", "1"),
+    )
+
+    assert credentials_of(headers) == (
+        "abcdef-1",
+        "key-of-mine",
+        "dXNlcg==",
+        "theme=dark-mode; session=9fK2xPq7Lm; lang=english",
+        "9fK2xPq7Lm",
+    )
 
 
 def test_the_configs_headers_fill_in_what_the_client_does_not_send() -> None:

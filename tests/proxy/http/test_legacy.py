@@ -208,11 +208,11 @@ async def test_a_stream_that_cannot_be_looked_into_is_refused(tmp_path: Path) ->
         assert (await sidecar.ask(None, method="GET", path="/up/sse")).status == 502
 
 
-async def test_a_server_without_the_older_transport_says_so_itself(tmp_path: Path) -> None:
-    answer = whole(b"{}", JSON, status="405 Method Not Allowed")
+async def test_a_server_that_opens_no_stream_now_says_so_itself(tmp_path: Path) -> None:
+    answer = whole(b"{}", JSON, status="503 Service Unavailable")
 
     async with relayed(tmp_path, always(answer)) as (_, sidecar):
-        assert (await sidecar.ask(None, method="GET", path="/up/sse")).status == 405
+        assert (await sidecar.ask(None, method="GET", path="/up/sse")).status == 503
 
 
 async def test_a_client_that_goes_ends_its_stream_upstream(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from tests.proxy.http.relaying import (
     JSON,
     QUICK,
     always,
+    closed,
     later,
     relayed,
     request,
@@ -35,6 +37,31 @@ async def test_an_address_that_is_not_ours_is_told(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="not possible to listen there"):
         async with relayed(tmp_path, FINE, host="203.0.113.1"):
             pass
+
+
+async def test_a_name_that_cannot_be_one_is_told(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="not possible to listen there"):
+        async with relayed(tmp_path, FINE, host="ü..", token="secret"):
+            pass
+
+
+async def test_all_addresses_of_a_name_are_listened_at_on_the_port_that_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    addresses = ("127.0.0.1", "127.0.0.2")
+    loop = asyncio.get_running_loop()
+
+    async def resolved(_host: str, port: int, **_: object) -> list[object]:
+        kind = (socket.AF_INET, socket.SOCK_STREAM, 6, "")
+        return [(*kind, (address, port)) for address in addresses]
+
+    with monkeypatch.context() as patched:
+        patched.setattr(loop, "getaddrinfo", resolved)
+        async with relayed(tmp_path, FINE, host="localhost") as (_, sidecar):
+            patched.undo()
+            for address in addresses:
+                _, writer = await asyncio.open_connection(address, sidecar.server.port)
+                await closed(writer)
 
 
 async def test_a_connection_that_has_asked_may_be_silent_after(

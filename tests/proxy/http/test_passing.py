@@ -275,6 +275,21 @@ async def test_a_body_over_the_ceiling_fails_closed_however_small_it_was_packed(
         assert sidecar.texts() == ["unanswered"]
 
 
+async def test_a_body_that_says_that_it_is_over_the_ceiling_is_a_502_and_told(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    limits = QUICK._replace(message_bytes=50_000)
+    answer = whole(result(1, text="x" * 1_000_000), JSON)
+
+    async with relayed(tmp_path, always(answer), limits) as (_, sidecar):
+        got = await sidecar.ask(request())
+
+        assert got.status == 502
+        assert b'"id":1,"error"' in got.body
+        assert sidecar.texts() == ["unanswered"]
+    assert "--max-message-bytes" in capfd.readouterr().err
+
+
 async def test_an_event_over_the_ceiling_gets_an_error_for_the_id(tmp_path: Path) -> None:
     limits = QUICK._replace(message_bytes=1000)
     long = event(result(1, text="x" * 5000))

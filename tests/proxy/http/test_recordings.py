@@ -14,7 +14,7 @@ from sidecar.proxy.http.recordings import Recordings
 from sidecar.store import recorded
 from sidecar.store.journal import Journal
 from sidecar.wire.jsonrpc import read_line
-from tests.proxy.http.relaying import RUN, request, result
+from tests.proxy.http.relaying import RUN, request, result, until
 
 
 @pytest.fixture
@@ -78,6 +78,31 @@ async def test_what_is_open_at_the_end_was_not_answered(journal: Journal) -> Non
     assert [row.state for row in recorded.of_run(journal.connection, RUN)] == ["unanswered"]
 
 
+async def test_what_was_heard_comes_before_its_answer(journal: Journal) -> None:
+    recording = begun(journal).begin("a")
+    recording.hear(read_line(request(1)) or ())
+    for message in read_line(result(1)) or ():
+        recording.take(recording.recorder.from_server(message))
+    recording.flush()
+
+    assert [row.state for row in recorded.of_run(journal.connection, RUN)] == ["answered"]
+
+
+async def test_what_was_heard_is_written_by_a_flush(journal: Journal) -> None:
+    recording = begun(journal).begin("a")
+    recording.hear(read_line(request(1)) or ())
+    recording.flush()
+
+    assert [row.state for row in recorded.of_run(journal.connection, RUN)] == ["open"]
+
+
+async def test_what_was_heard_is_written_though_nothing_follows(journal: Journal) -> None:
+    recording = begun(journal).begin("a")
+    recording.hear(read_line(request(1)) or ())
+
+    await until(lambda: [row.state for row in recorded.of_run(journal.connection, RUN)] == ["open"])
+
+
 def test_the_agent_has_the_name_that_it_is_given(journal: Journal) -> None:
     begun(journal, agent_id="core:a").begin("a")
 
@@ -101,6 +126,30 @@ async def test_a_session_that_could_not_be_written_did_not_end_in_order(
 
     assert sessions(journal) == [("failed", None)]
     assert "the disk is full" in capfd.readouterr().err
+
+
+async def test_sessions_that_the_journal_does_not_take_cost_the_recording_and_are_told_once(
+    journal: Journal, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise JournalError("the disk is full")
+
+    recordings = begun(journal)
+    with monkeypatch.context() as patched:
+        patched.setattr(journal, "start_session", full)
+        for recording in (recordings.begin("a"), recordings.shared, recordings.begin_unnamed()):
+            recording.hear(read_line(request(1)) or ())
+            assert recording.recorder.pending == ("1",)
+            recording.take(recording.recorder.from_server((read_line(result(1)) or [])[0]))
+            recording.flush()
+        recordings.end("a")
+    recordings.begin("b")
+    recordings.close()
+
+    # The run must not be taken for a complete one.
+    assert sessions(journal) == [("ended", None), ("failed", None)]
+    assert recorded.of_run(journal.connection, RUN) == []
+    assert capfd.readouterr().err.count("the disk is full") == 1
 
 
 def test_h10_an_event_came_before_only_on_its_own_exchanges_stream(journal: Journal) -> None:

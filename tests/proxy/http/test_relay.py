@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from sidecar.errors import JournalError
+from sidecar.proxy.http.relay_exchange import Exchange
 from tests.proxy.http.relaying import (
     EVENTS,
     JSON,
@@ -122,6 +124,60 @@ async def test_n02_routing_headers_pass_untouched_and_secrets_in_them_are_kept_n
     assert heard.header("Mcp-Name") == "login"
     assert heard.header("Mcp-Param-Password") == secret
     assert secret not in kept_in(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "header", ["X-Api-Key: {}", "Cookie: theme=dark; sid={}", "Authorization: Token {}"]
+)
+async def test_x08_credentials_of_a_client_that_a_server_says_again_are_kept_nowhere(
+    tmp_path: Path, header: str
+) -> None:
+    secret = "hush-hush-9f8e7d"
+    echo = whole(result(1, text=f"you are {secret}, are you?"), JSON)
+
+    async with relayed(tmp_path, always(echo)) as (_, sidecar):
+        got = await sidecar.ask(request(1, name="who"), header.format(secret))
+
+        assert secret.encode() in got.body
+        assert len(sidecar.rows()) == 1
+    assert secret not in kept_in(tmp_path)
+
+
+@pytest.mark.parametrize("method", ["initialize", "tools/call"])
+async def test_requests_that_a_server_only_turns_away_are_recorded_as_not_answered(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], method: str
+) -> None:
+    refusal = whole(b"no", "Content-Type: text/plain", status="401 Unauthorized")
+
+    async with relayed(tmp_path, always(refusal)) as (_, sidecar):
+        for number in range(2):
+            assert (await sidecar.ask(request(number, method))).status == 401
+        await sidecar.server.stop()
+
+        assert [
+            (row.state, row.interaction.method, row.interaction.http_status)
+            for row in sidecar.rows()
+        ] == [("unanswered", method, 401)] * 2
+        assert sidecar.sessions() == ["failed"]
+    told = capfd.readouterr().err
+    assert told.count(f"server 'up' turned {method} away with HTTP status 401") == 1
+
+
+async def test_requests_that_were_turned_away_until_one_was_taken_are_not_recorded(
+    tmp_path: Path,
+) -> None:
+    async def script(heard: Heard, writer: asyncio.StreamWriter) -> None:
+        if heard.header("Authorization") is None:
+            writer.write(whole(b"no", status="401 Unauthorized"))
+        else:
+            answering(heard, writer)
+
+    async with relayed(tmp_path, script) as (_, sidecar):
+        await sidecar.ask(request(1, "initialize"))
+        await sidecar.ask(request(1, "initialize"), "Authorization: Bearer x")
+        await sidecar.server.stop()
+
+        assert [row.state for row in sidecar.rows()] == ["answered"]
 
 
 def kept_in(folder: Path) -> str:
@@ -450,6 +506,54 @@ async def test_a_stream_of_a_session_passes_what_comes_and_it_is_recorded(tmp_pa
         ]
 
 
+@pytest.mark.parametrize("method", ["GET", "DELETE"])
+async def test_a_session_that_nobody_saw_leaves_nothing_unless_it_says_something(
+    tmp_path: Path, method: str
+) -> None:
+    async with relayed(tmp_path, always(streamed(b": nothing\n\n"))) as (up, sidecar):
+        await sidecar.ask(None, "Mcp-Session-Id: other", method=method)
+        assert sidecar.sessions() == []
+
+        up.script = always(streamed(event(result("asked before"))))
+        await sidecar.ask(None, "Mcp-Session-Id: other", method=method)
+        assert len(sidecar.sessions()) == 1
+
+
+async def test_a_journal_that_takes_nothing_costs_no_traffic(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise JournalError("the disk is full")
+
+    async with relayed(tmp_path, scripted_sessions()) as (_, sidecar):
+        monkeypatch.setattr(sidecar.journal, "start_session", full)
+        begun = await sidecar.ask(request(0, "initialize"), "X-Client: a")
+        called = await sidecar.ask(request(1), "Mcp-Session-Id: sa")
+        loose = await sidecar.ask(request(2))
+
+    assert [got.status for got in (begun, called, loose)] == [200, 200, 200]
+    assert "the disk is full; sessions are not recorded" in capfd.readouterr().err
+
+
+async def test_an_answer_that_cannot_be_noted_is_not_left_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise KeyError
+
+    async def script(_heard: Heard, writer: asyncio.StreamWriter) -> None:
+        writer.write(head("Transfer-Encoding: chunked", EVENTS))
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(Exchange, "begun", broken)
+    async with relayed(tmp_path, script) as (up, sidecar):
+        for method, body in (("POST", request()), ("GET", None)):
+            got = await sidecar.ask(body, "Mcp-Session-Id: s", method=method)
+            assert got.status == 500
+            await asyncio.wait_for(up.left.wait(), WAIT_SECONDS)
+            up.left.clear()
+
+
 async def test_other_methods_and_statuses_pass_as_they_come(tmp_path: Path) -> None:
     answer = whole(b"no", "Allow: POST", status="405 Not Here")
 
@@ -458,3 +562,17 @@ async def test_other_methods_and_statuses_pass_as_they_come(tmp_path: Path) -> N
             got = await sidecar.ask(None, method=method)
             assert (got.status, got.body, got.header("Allow")) == (405, b"no", "POST")
         assert [heard.method for heard in up.heard] == ["GET", "DELETE", "OPTIONS", "PUT"]
+
+
+@pytest.mark.parametrize(
+    ("how", "path", "allowed"),
+    [("POST", "sse", "GET"), ("DELETE", "sse", "GET"), ("GET", "messages", "POST")],
+)
+async def test_the_older_transport_takes_each_request_in_its_own_way(
+    tmp_path: Path, how: str, path: str, allowed: str
+) -> None:
+    async with relayed(tmp_path, always(whole(result(1), JSON))) as (up, stage):
+        got = await stage.ask(request(), method=how, path=f"/up/{path}?session_id=x")
+
+        assert (got.status, got.header("Allow")) == (405, allowed)
+        assert up.heard == []

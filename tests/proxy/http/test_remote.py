@@ -1,14 +1,18 @@
 """A server at a URL is a link like a process: reached when asked, ended when told."""
 
 import asyncio
+import json
 import socket
 import sys
+import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from aiohttp import web
 
+from sidecar.proxy.http.remote_session import RemoteSession
 from tests.paths import ROOT
 from tests.proxy.http.odd_server import (
     INITIALIZE,
@@ -16,6 +20,7 @@ from tests.proxy.http.odd_server import (
     SESSION,
     OddServer,
     Talk,
+    answered,
     answering,
     call,
     event,
@@ -26,6 +31,7 @@ from tests.proxy.http.odd_server import (
     result_of,
     stream,
 )
+from tests.proxy.place import WAIT_SECONDS
 from tests.servers.listening import Listening
 
 SDK_SERVER = ROOT / "tests" / "servers" / "sdk_http_server.py"
@@ -60,29 +66,99 @@ def sse_url() -> Iterator[str]:
         yield server.url.replace("/mcp", "/sse")
 
 
-def free_port() -> int:
-    """A port at which nobody listens."""
+@pytest.fixture
+def closed_port() -> Iterator[int]:
+    """A port at which nobody listens, and nobody can: it is taken."""
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))
-        return int(bound.getsockname()[1])
+        yield bound.getsockname()[1]
 
 
 def test_s12_a_server_that_is_not_there_is_an_error_and_an_exit_code(
-    capfd: pytest.CaptureFixture[str],
+    capfd: pytest.CaptureFixture[str], closed_port: int
 ) -> None:
-    url = f"http://127.0.0.1:{free_port()}/mcp?key=abc-secret"
+    url = f"http://127.0.0.1:{closed_port}/mcp?key=abc-secret"
     with Talk(url) as talk:
         talk.send(INITIALIZE)
         text = talk.failure()
         talk.send(call(1))
         assert talk.failure() == text
         assert talk.rest() == []
-        assert talk.remote.stop(5.0) == 127
+        assert talk.remote.stop(WAIT_SECONDS) == 127
 
     place = url.partition("?")[0]
     assert text.startswith(f"server 'odd': {place} cannot be reached: ")
     assert "secret" not in text
     assert capfd.readouterr().err == f"mcp-sidecar: {text}\n"
+
+
+def test_what_is_left_of_remotes_that_were_stopped_is_nothing(closed_port: int) -> None:
+    threads = threading.active_count()
+    before = sorted(Path("/dev/fd").iterdir())
+    for _ in range(3):
+        with Talk(f"http://127.0.0.1:{closed_port}/mcp") as talk:
+            talk.send(INITIALIZE)
+            talk.failure()
+            talk.rest()
+
+    assert sorted(Path("/dev/fd").iterdir()) == before
+    assert threading.active_count() == threads
+
+
+def test_a_server_whose_words_no_header_can_carry_is_spoken_with_all_the_same(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    async def odd(_request: web.Request, message: Any) -> web.Response:
+        return answered(message, {"protocolVersion": "2025-11-25\n"})
+
+    with OddServer({"initialize": odd}) as server, Talk(server.url) as talk:
+        talk.begun().send(request(7, "caf\u00e9\n"), call(8), modern(9, "caf\u00e9\n"))
+        assert {talk.message()["id"] for _ in range(3)} == {7, 8, 9}
+        assert "mcp-protocol-version" not in server.last("tools/call").headers
+        talk.rest()
+        assert talk.remote.stop(WAIT_SECONDS) == 0
+    assert capfd.readouterr().err == ""
+
+
+def test_a_header_that_cannot_be_sent_is_an_error_and_no_secret_told(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    with OddServer() as server, Talk(server.url, headers=(("X-Key", "sec\nret"),)) as talk:
+        talk.send(INITIALIZE)
+        assert "cannot be asked" in talk.failure()
+        talk.rest()
+    assert "ret" not in capfd.readouterr().err.replace("server", "")
+
+
+def test_a_line_over_the_ceiling_is_answered_to_whoever_waits(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    with OddServer() as server, Talk(server.url, max_message_bytes=300).begun() as talk:
+        talk.send(call(1, text="x" * 300), call(2))
+        line = talk.line()
+        error = json.loads(line)
+        assert (error["id"], error["error"]["code"]) == (1, -32011)
+        assert talk.remarks[line].is_ours
+        assert talk.message()["id"] == 2
+        talk.send(b'{"jsonrpc":"2.0","id":3,"result":{"text":"%s"}}\n' % (b"x" * 300))
+        server.until(lambda seen: seen[-1].what == "response")
+
+    assert json.loads(server.last("response").body)["error"]["code"] == -32011
+    assert capfd.readouterr().err.count("over the ceiling of 300") == 2
+
+
+def test_a_bug_of_ours_is_told_and_is_no_success(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise KeyError("a secret")
+
+    monkeypatch.setattr(RemoteSession, "learn", broken)
+    with OddServer() as server, Talk(server.url) as talk:
+        talk.send(INITIALIZE)
+        assert talk.line() == b""
+        assert talk.remote.stop(WAIT_SECONDS) == 1
+    assert capfd.readouterr().err == "mcp-sidecar: server 'odd': the sidecar failed: KeyError\n"
 
 
 def test_a_server_that_comes_later_is_reached_then() -> None:
@@ -92,22 +168,22 @@ def test_a_server_that_comes_later_is_reached_then() -> None:
         assert "HTTP 503 Service Unavailable" in talk.failure()
         server.answers["initialize"] = initialized
         talk.begun().rest()
-        assert talk.remote.stop(5.0) == 0
+        assert talk.remote.stop(WAIT_SECONDS) == 0
 
 
 def test_nothing_is_contacted_before_the_client_has_said_something() -> None:
     with OddServer() as server, Talk(server.url, transport="sse") as talk:
         talk.send(b"\n", b"  \r\n")
         assert talk.rest() == []
-        assert talk.remote.stop(5.0) == 0
+        assert talk.remote.stop(WAIT_SECONDS) == 0
     assert server.seen == []
 
 
 def test_at_the_end_of_the_input_the_session_is_ended_once() -> None:
     with OddServer() as server, Talk(server.url).begun() as talk:
         assert talk.rest() == []
-        assert talk.remote.wait(20.0) is None
-        assert talk.remote.stop(5.0) == 0
+        assert talk.remote.wait(WAIT_SECONDS) is None
+        assert talk.remote.stop(WAIT_SECONDS) == 0
         talk.remote.relay_stderr()
         assert talk.remote.last_words() == ""
 
@@ -136,7 +212,7 @@ def test_it_can_be_stopped_while_a_server_takes_nothing() -> None:
         talk.message()
         talk.send(INITIALIZED)
         server.until(lambda seen: len(seen) == 2)
-        assert talk.remote.stop(5.0, patient=False) == 0
+        assert talk.remote.stop(WAIT_SECONDS, patient=False) == 0
         assert talk.line() == b""
 
 
@@ -168,7 +244,7 @@ def test_h13_a_server_of_the_older_transport_is_known_by_its_refusal(
         talk.send(INITIALIZED, call(2))
         assert talk.message()["result"] == "tools/call"
         assert talk.rest() == []
-        assert talk.remote.stop(5.0) == 0
+        assert talk.remote.stop(WAIT_SECONDS) == 0
 
     at = [(seen.method, seen.what) for seen in server.seen]
     assert at == [

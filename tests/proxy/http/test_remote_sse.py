@@ -18,6 +18,7 @@ from tests.proxy.http.odd_server import (
     result_of,
     stream,
 )
+from tests.proxy.place import WAIT_SECONDS
 
 
 def endpoint(place: str) -> bytes:
@@ -84,7 +85,7 @@ def test_h13_an_endpoint_on_another_origin_is_refused(place: str, words: str) ->
         talk.send(INITIALIZE)
         assert words in talk.failure()
         assert talk.rest() == []
-        assert talk.remote.stop(5.0) == 127
+        assert talk.remote.stop(WAIT_SECONDS) == 127
 
     assert [seen.method for seen in server.seen] == ["GET"]
 
@@ -155,7 +156,7 @@ def test_h06_the_end_of_the_stream_is_the_end_of_the_server(
     with OddServer(answers) as server, Talk(server.url, transport="sse") as talk:
         talk.send(INITIALIZE)
         assert talk.line() == b""
-        assert talk.remote.wait(20.0) is None
-        assert talk.remote.stop(5.0) == 1
+        assert talk.remote.wait(WAIT_SECONDS) is None
+        assert talk.remote.stop(WAIT_SECONDS) == 1
 
     assert capfd.readouterr().err == "mcp-sidecar: server 'odd': its event stream ended\n"

@@ -41,7 +41,7 @@ def test_h10_a_place_is_that_of_the_last_event_with_an_id() -> None:
     for event in (Event("a", id="1"), Event("b"), Event("", id="2", retry=250), Event("", retry=1)):
         place.passed(event)
 
-    assert (place.id, place.wait_seconds, place.events) == ("2", 0.001, 4)
+    assert (place.id, place.wait_seconds, place.events, place.messages) == ("2", 0.1, 4, 2)
 
 
 def test_a_server_cannot_make_us_wait_for_ever() -> None:
@@ -49,6 +49,15 @@ def test_a_server_cannot_make_us_wait_for_ever() -> None:
     place.passed(Event("", retry=10**12))
 
     assert place.wait_seconds == 60.0
+    assert place.pause_seconds(10**6) == 60.0
+
+
+def test_a_server_cannot_make_us_ask_without_a_pause() -> None:
+    place = Place()
+    place.passed(Event("", retry=0))
+
+    assert place.wait_seconds == 0.1
+    assert [place.pause_seconds(quiet) for quiet in range(5)] == [0.1, 0.1, 0.2, 0.4, 0.8]
 
 
 @pytest.mark.parametrize(
@@ -79,10 +88,10 @@ async def test_a_stream_ends_without_a_fuss_where_it_is_cut(got: Got) -> None:
 
 async def test_a_body_over_the_ceiling_is_refused(got: Got) -> None:
     async with got(answering(body=b"x" * 1000)) as response:
-        assert await body(response, 1000, 5.0) == b"x" * 1000
+        assert await body(response, 1000, 30.0) == b"x" * 1000
     async with got(answering(body=b"x" * 1001, status=500)) as response:
         with pytest.raises(NoAnswerError, match="more than 1000 bytes is over the ceiling") as no:
-            await body(response, 1000, 5.0)
+            await body(response, 1000, 30.0)
     assert no.value.status == 500
 
 
@@ -111,4 +120,11 @@ async def test_a_refusal_is_quoted_if_it_is_for_people(
     got: Got, data: bytes, kind: str, text: str
 ) -> None:
     async with got(answering(content_type=kind)) as response:
-        assert excerpt(data, response) == text
+        assert excerpt(data, response, ()) == text
+
+
+async def test_a_refusal_is_quoted_without_what_the_user_gave_and_no_more(got: Got) -> None:
+    given = [("A", ""), ("B", "e"), ("C", " "), ("D", "key-12345"), ("E", "Basic key-12345-long")]
+    async with got(answering(content_type="text/plain")) as response:
+        data = b"the key-12345-long of gzip, the key-12345 of text/plain; abc-secret"
+        assert excerpt(data, response, given) == ": the *** of gzip, the *** of text/plain; ***"

@@ -26,6 +26,7 @@ from tests.proxy.http.relaying import (
     sidecar,
     whole,
 )
+from tests.proxy.place import WAIT_SECONDS
 
 
 def moved(status: int, to: str, *, times: int = 1) -> Script:
@@ -85,10 +86,43 @@ async def test_a_redirect_to_another_origin_is_refused_and_not_followed(
         assert (len(up.heard), other.heard) == (1, [])
 
 
-@pytest.mark.parametrize("to", ["file:///etc/passwd", "http://[", "//evil.test/up", "ftp://x/"])
+@pytest.mark.parametrize(
+    "to", ["file:///etc/passwd", "http://[", "//evil.test/up", "ftp://x/", "http://h:x/"]
+)
 async def test_an_odd_redirect_is_refused(tmp_path: Path, to: str) -> None:
     async with relayed(tmp_path, moved(307, to)) as (_, stage):
         assert (await stage.ask(request())).status == 502
+
+
+async def test_a_redirect_with_credentials_is_refused(tmp_path: Path) -> None:
+    async with relayed(tmp_path, always(b"")) as (up, stage):
+        up.script = moved(307, up.url.replace("http://", "http://me:hush@"))
+        got = await stage.ask(request(), "Authorization: Bearer theirs")
+
+        assert (got.status, len(up.heard)) == (502, 1)
+        assert b"hush" not in got.body
+
+
+async def test_what_cannot_be_sent_is_a_502_that_tells_no_secret(tmp_path: Path) -> None:
+    async with relayed(tmp_path, always(b""), headers=(("X-Key", "hu\nsh"),)) as (up, stage):
+        got = await stage.ask(request())
+
+        assert (got.status, up.heard) == (502, [])
+        assert b"cannot be asked" in got.body
+        assert b"sh" not in got.body.partition(b'"message"')[2]
+
+
+async def test_a_proxy_of_the_environment_is_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("no_proxy", "NO_PROXY", "HTTP_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    async with scripted(always(whole(result(1), JSON))) as proxy:
+        monkeypatch.setenv("http_proxy", proxy.url)
+        async with sidecar(tmp_path, "http://up.test/mcp") as stage:
+            got = await stage.ask(request())
+
+        assert (got.status, [heard.path for heard in proxy.heard]) == (200, ["http://up.test/mcp"])
 
 
 async def test_a_circle_of_redirects_ends(tmp_path: Path) -> None:
@@ -114,6 +148,35 @@ async def test_a_server_that_cannot_be_reached_is_a_502_with_an_error_for_the_id
         assert stage.sessions() == ["failed"]
 
 
+async def test_a_server_that_cannot_be_reached_is_told_once(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    async with sidecar(tmp_path, f"http://127.0.0.1:{port}/x?key=hush") as stage:
+        await stage.ask(request(1))
+        await stage.ask(request(2))
+
+    told = capfd.readouterr().err
+    assert told.count("Server 'up' cannot be reached: ") == 1
+    assert "hush" not in told
+
+
+async def test_a_server_that_speaks_no_tls_is_told_so(tmp_path: Path) -> None:
+    def speak(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(whole(b"no", status="400 Bad Request"))
+        writer.close()
+
+    server = await asyncio.start_server(speak, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    async with server, sidecar(tmp_path, f"https://127.0.0.1:{port}/x") as stage:
+        got = await stage.ask(request(1))
+
+    assert got.status == 502
+    assert b"cannot be reached over TLS" in got.body
+    assert b"is its URL one of http://" in got.body
+
+
 async def test_h15_a_server_that_never_answers_is_a_504_with_an_error_for_the_id(
     tmp_path: Path,
 ) -> None:
@@ -127,7 +190,7 @@ async def test_h15_a_server_that_never_answers_is_a_504_with_an_error_for_the_id
         assert got.status == 504
         assert b'"id":6,"error"' in got.body
         assert b"within 0.05 seconds" in got.body
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(WAIT_SECONDS):
             await up.left.wait()
 
 

@@ -6,20 +6,20 @@ import threading
 from collections.abc import Mapping
 from functools import cached_property
 
-from sidecar.cassette.matcher import Matcher
+from sidecar.cassette.matcher import Choose, Matcher
 from sidecar.cassette.recorder import Masks
-from sidecar.errors import SidecarError
 from sidecar.proxy import guard
+from sidecar.proxy.http.bridge.turns import Turns
 from sidecar.proxy.http.endpoint import ServeOptions, ServerEntry
+from sidecar.proxy.link import Behind
 from sidecar.proxy.live import LiveServer
 from sidecar.proxy.options import ProxyOptions
 from sidecar.proxy.playback import OnStatus, Playback
-from sidecar.proxy.stdio import Behind
-from sidecar.proxy.streams import say
+from sidecar.proxy.saving import answering
 from sidecar.proxy.tape import Tape
 from sidecar.proxy.wiring import ClientStream, Wiring
 from sidecar.store.cassettes import Loaded
-from sidecar.store.journal import Journal, Session
+from sidecar.store.journal import Journal
 from sidecar.wire.mcp import TOOLS_LIST
 from sidecar.wire.routing_headers import Mirrored, mirrored_by_tool
 
@@ -28,7 +28,11 @@ JOURNAL_FAILED = 2
 
 
 class Backstage:
-    """What the sessions of one server share. Every method may block."""
+    """What the sessions of one server share. Every method may block.
+
+    Attributes:
+        hurried: Whether no server may take its time to end any more.
+    """
 
     def __init__(
         self,
@@ -50,20 +54,17 @@ class Backstage:
         self.options = _proxy_options(options, entry)
         self._journal = journal
         self._masks = masks
-        self._loaded = loaded
+        self._loaded = answering(loaded, options.mode, entry.name)
         self._reading = threading.Lock()
         self._read: Matcher | None = None  # nothing is taken of it
+        self._turns = Turns()
+        self.hurried = False
         if entry.command and self.may_go_live:
             guard.keep()  # while there are no threads yet
 
-    @property
-    def replays(self) -> bool:
-        """Whether recordings are what answers, before anything live does."""
-        if self._loaded is None:
-            return False
-        name = self.options.server
-        known = (item.server == name for item in self._loaded.cassette.interactions)
-        return self.options.mode == "replay" or any(known)
+    def hurry(self) -> None:
+        """Let no server take its time to end any more."""
+        self.hurried = True
 
     @property
     def may_go_live(self) -> bool:
@@ -80,12 +81,13 @@ class Backstage:
                 found |= mirrored_by_tool(item.response.text)
         return found
 
-    def start(self, client: ClientStream, on_status: OnStatus) -> Running:
+    def start(self, client: ClientStream, on_status: OnStatus, *, shared: bool) -> Running:
         """Make, and start, what stands behind a session.
 
         Args:
             client: Where its messages go.
             on_status: Told of recorded HTTP statuses.
+            shared: Whether the session is that of all clients (2026-07-28).
 
         Raises:
             JournalError: If the journal cannot be written.
@@ -96,22 +98,23 @@ class Backstage:
         )
         tape = Tape(session, names_agent=options.agent_id is None)
         wiring = Wiring(options, client, tape, self._masks)
-        return Running(self._behind(wiring, on_status), tape, session)
+        return Running(self._behind(wiring, on_status, shared=shared), tape)
 
-    def _behind(self, wiring: Wiring, on_status: OnStatus) -> Behind:
+    def _behind(self, wiring: Wiring, on_status: OnStatus, *, shared: bool) -> Behind:
         loaded = self._loaded
-        if loaded is None or not self.replays:
+        if loaded is None:
             live = LiveServer(wiring, _nothing)
             live.start()
             return live
         start = (lambda on_end: LiveServer(wiring, on_end)) if self.may_go_live else None
-        return Playback(wiring, self._matcher(loaded), start, on_status=on_status, alone=True)
+        matcher = self._matcher(loaded, None if shared else self._turns.choose)
+        return Playback(wiring, matcher, start, on_status=on_status, alone=shared)
 
-    def _matcher(self, loaded: Loaded) -> Matcher:
+    def _matcher(self, loaded: Loaded, choose: Choose | None) -> Matcher:
         with self._reading:
             if self._read is None:
                 self._read = Matcher(loaded.cassette.interactions, self._masks)
-            return self._read.fresh()
+            return self._read.fresh(choose)
 
 
 class Running:
@@ -122,21 +125,15 @@ class Running:
         tape: Its writer.
     """
 
-    def __init__(self, behind: Behind, tape: Tape, session: Session) -> None:
+    def __init__(self, behind: Behind, tape: Tape) -> None:
         self.behind = behind
         self.tape = tape
-        self._session = session
 
     def finish(self, *, patient: bool) -> int:
         """End it, and note how; return what it says of the replay, as `serve` has it."""
         died = self.behind.failure is not None
         code = self.behind.finish(patient=patient)
-        self.tape.flush()
-        failed = self.tape.broken or (died and code != 0)
-        try:
-            self._session.close(exit_code=code, state="failed" if failed else "ended")
-        except SidecarError as error:
-            say(str(error))
+        self.tape.end(exit_code=code, state="failed" if died and code != 0 else "ended")
         return self._verdict()
 
     def _verdict(self) -> int:
@@ -154,6 +151,7 @@ def _proxy_options(options: ServeOptions, entry: ServerEntry) -> ProxyOptions:
         journal=options.journal,
         run=options.run,
         env=entry.env,
+        cwd=entry.cwd,
         url=entry.url,
         headers=entry.headers,
         transport=entry.transport,

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from concurrent.futures import Executor
 
 from aiohttp import web
 
 from sidecar.proxy.http.bridge.answering import answered
 from sidecar.proxy.http.bridge.backstage import Backstage
 from sidecar.proxy.http.bridge.bodies import STREAM, Body, Refusal, accepted, takes
+from sidecar.proxy.http.bridge.endings import Endings
 from sidecar.proxy.http.bridge.mailbox import stream
-from sidecar.proxy.http.bridge.session import HttpSession
-from sidecar.proxy.http.endpoint import ENDLESS
+from sidecar.proxy.http.bridge.session import HttpSession, Threads
+from sidecar.proxy.http.endpoint import ENDLESS, Limits
 from sidecar.proxy.http.headers import SESSION_HEADER
 from sidecar.wire.jsonrpc import CONNECTION_CLOSED, INVALID_REQUEST
-
-IDLE_SECONDS = 1800.0
-"""A session that nobody used for so long, and on which nobody listens, has ended."""
 
 _LOOK_SECONDS = 60.0
 
@@ -26,19 +23,22 @@ _LOOK_SECONDS = 60.0
 class Handshake:
     """The sessions of one server, by their unguessable ids."""
 
-    def __init__(self, backstage: Backstage, threads: Executor, most: int) -> None:
+    def __init__(
+        self, backstage: Backstage, threads: Threads, endings: Endings, limits: Limits
+    ) -> None:
         """Begin without any.
 
         Args:
             backstage: What makes what stands behind them.
             threads: For what blocks.
-            most: How many may be open.
+            endings: Takes those that end.
+            limits: How many may be open, and for how long if nobody uses them.
         """
         self._backstage = backstage
         self._threads = threads
-        self._most = most
+        self._endings = endings
+        self._limits = limits
         self._sessions: dict[str, HttpSession] = {}
-        self._codes: list[int] = []
         self._reaper: asyncio.Task[None] | None = None
 
     async def post(self, request: web.Request, body: Body) -> web.StreamResponse:
@@ -73,18 +73,18 @@ class Handshake:
         session = self._found(request, None)
         if isinstance(session, Refusal):
             return session.response()
-        await self._end(request.headers[SESSION_HEADER], patient=True)
+        await self._end(request.headers[SESSION_HEADER])
         return web.Response(status=200)
 
-    async def close(self, *, patient: bool) -> list[int]:
-        """End all sessions; return what each says of its replay."""
+    def close(self, *, patient: bool) -> None:
+        """Begin to end all sessions."""
         if self._reaper is not None:
             self._reaper.cancel()
-        await asyncio.gather(*(self._end(ident, patient=patient) for ident in [*self._sessions]))
-        return self._codes
+        while self._sessions:
+            self._endings.begin(self._sessions.popitem()[1], patient=patient)
 
     async def _opened(self, request: web.Request, body: Body) -> web.StreamResponse:
-        if len(self._sessions) >= self._most:
+        if len(self._sessions) >= self._limits.sessions:
             text = "Too many sessions are open"
             return Refusal(503, CONNECTION_CLOSED, text, body.ident).response()
         session = HttpSession(self._backstage, self._threads, shared=False)
@@ -97,7 +97,7 @@ class Handshake:
             response = await answered(request, session, body, headers, cancels=False)
         finally:
             if not session.is_established:  # refused, or its client has gone: nobody knows it
-                await self._end(ident, patient=True)
+                await self._end(ident)
         if not session.is_established and not response.prepared:
             del response.headers[SESSION_HEADER]
         return response
@@ -108,18 +108,20 @@ class Handshake:
         if ident is None:
             return Refusal(400, INVALID_REQUEST, f"{SESSION_HEADER} is missing", asked)
         session = self._sessions.get(ident)
+        if session is not None and session.has_told:  # so that its client begins anew (H01)
+            self._endings.begin(self._sessions.pop(ident), patient=False)
+            session = None
         if session is None:
             return Refusal(404, INVALID_REQUEST, "Session not found", asked)
         return session
 
-    async def _end(self, ident: str, *, patient: bool) -> None:
+    async def _end(self, ident: str) -> None:
         session = self._sessions.pop(ident, None)
         if session is not None:
-            ending = asyncio.ensure_future(session.close(patient=patient))
-            self._codes.append(await asyncio.shield(ending))
+            await self._endings.end(session, patient=True)
 
     def _watch(self) -> None:
-        if self._reaper is None:
+        if self._reaper is None and self._limits.idle_seconds:
             self._reaper = asyncio.get_running_loop().create_task(self._reap())
 
     async def _reap(self) -> None:
@@ -127,5 +129,6 @@ class Handshake:
             await asyncio.sleep(_LOOK_SECONDS)
             now = asyncio.get_running_loop().time()
             for ident, session in [*self._sessions.items()]:
-                if session.idle and now - session.used_at > IDLE_SECONDS:
-                    await self._end(ident, patient=True)
+                if session.idle and now - session.used_at > self._limits.idle_seconds:
+                    del self._sessions[ident]
+                    self._endings.begin(session, patient=True)  # which holds up no other's end

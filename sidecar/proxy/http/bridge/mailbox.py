@@ -11,7 +11,8 @@ from aiohttp import web
 from sidecar.wire.sse import Event, encode
 
 _QUEUED_BYTES = 64 * 1024 * 1024  # a client that is this far behind reads no more
-_QUEUED_LINES = 10_000  # that wait for a stream to open
+_WAITING_BYTES = 16 * 1024 * 1024  # for a stream to open: many sessions may never have one
+_WAITING_LINES = 10_000
 KEEP_ALIVE_SECONDS = 15.0
 """How long a response may be silent before a comment says that it is still there."""
 
@@ -105,7 +106,8 @@ class Streams:
 
     def __init__(self) -> None:
         self._open: list[Mailbox] = []
-        self._waiting: deque[Item] = deque(maxlen=_QUEUED_LINES)
+        self._waiting: deque[Item] = deque()
+        self._waiting_bytes = 0
 
     @property
     def any_open(self) -> bool:
@@ -117,13 +119,13 @@ class Streams:
         if self._open:
             self._open[-1].put(item)
         else:
-            self._waiting.append(item)
+            self._keep(item)
 
     def opened(self) -> Mailbox:
         """Open one more."""
         mailbox = Mailbox()
         while self._waiting:
-            mailbox.put(self._waiting.popleft())
+            mailbox.put(self._oldest())
         self._open.append(mailbox)
         return mailbox
 
@@ -138,6 +140,20 @@ class Streams:
         """End all."""
         for mailbox in self._open:
             mailbox.end()
+
+    def _keep(self, item: Item) -> None:
+        self._waiting.append(item)
+        self._waiting_bytes += len(item.line)
+        while len(self._waiting) > 1 and self._is_too_much():
+            self._oldest()
+
+    def _is_too_much(self) -> bool:
+        return len(self._waiting) > _WAITING_LINES or self._waiting_bytes > _WAITING_BYTES
+
+    def _oldest(self) -> Item:
+        item = self._waiting.popleft()
+        self._waiting_bytes -= len(item.line)
+        return item
 
 
 async def stream(

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from concurrent.futures import Executor
 
 from aiohttp import web
 
 from sidecar.proxy.http.bridge.answering import answered
 from sidecar.proxy.http.bridge.backstage import Backstage
 from sidecar.proxy.http.bridge.bodies import NOT_ONE_MESSAGE, Body, Refusal, accepted
-from sidecar.proxy.http.bridge.session import HttpSession
+from sidecar.proxy.http.bridge.endings import Endings
+from sidecar.proxy.http.bridge.session import HttpSession, Threads
 from sidecar.proxy.streams import say
 from sidecar.wire.jsonrpc import INVALID_REQUEST, Message
 from sidecar.wire.mcp import CANCELLED, TOOLS_CALL, read_tool_call
@@ -21,18 +21,19 @@ from sidecar.wire.routing_check import RoutingError, check_arguments, check_rout
 class Modern:
     """What answers all clients of one server alike."""
 
-    def __init__(self, backstage: Backstage, threads: Executor) -> None:
+    def __init__(self, backstage: Backstage, threads: Threads, endings: Endings) -> None:
         """Begin; what stands behind is started at the first request.
 
         Args:
             backstage: What makes it.
             threads: For what blocks.
+            endings: Takes what stood behind, and ends.
         """
         self._backstage = backstage
         self._threads = threads
+        self._endings = endings
         self._session: HttpSession | None = None
-        self._starting = asyncio.Lock()
-        self._codes: list[int] = []
+        self._starting: asyncio.Task[HttpSession] | None = None
 
     async def post(self, request: web.Request, body: Body) -> web.StreamResponse:
         """Take a POST."""
@@ -47,13 +48,13 @@ class Modern:
             return Refusal(400, error.code, str(error), message.id).response()
         return await answered(request, await self._present(), body, {}, cancels=True)
 
-    async def close(self, *, patient: bool) -> list[int]:
-        """End what stands behind; return what it says of its replay."""
-        async with self._starting:
-            session, self._session = self._session, None
+    async def close(self, *, patient: bool) -> None:
+        """Begin to end what stands behind."""
+        if self._starting is not None:
+            await asyncio.wait([self._starting])
+        session, self._session = self._session, None
         if session is not None:
-            self._codes.append(await session.close(patient=patient))
-        return self._codes
+            self._endings.begin(session, patient=patient)
 
     def _check(self, message: Message, headers: Sequence[tuple[str, str]]) -> None:
         check_routing(message, headers)
@@ -61,7 +62,7 @@ class Modern:
             return
         tool = read_tool_call(message.params).name
         learned = self._session.mirrored if self._session else {}
-        mirrored = learned.get(tool) or self._backstage.mirrored.get(tool)
+        mirrored = (learned if tool in learned else self._backstage.mirrored).get(tool)
         if mirrored:
             check_arguments(mirrored, message, headers)
 
@@ -75,14 +76,20 @@ class Modern:
 
     async def _present(self) -> HttpSession:
         """What stands behind; started anew where a server has ended, and a client knows (E04)."""
-        async with self._starting:
-            session = self._session
-            if session is not None and session.has_told:
-                say(f"{session.failure}; it is started anew for the next request")
-                self._codes.append(await session.close(patient=False))
-                session = None
-            if session is None:
-                session = HttpSession(self._backstage, self._threads, shared=True)
-                await session.open()
-                self._session = session
+        session = self._session
+        if session is not None and not session.has_told:
             return session
+        if self._starting is None or self._starting.done():
+            self._starting = asyncio.get_running_loop().create_task(self._started())
+        # A client that goes meanwhile must not leave a server that nobody knows.
+        return await asyncio.shield(self._starting)
+
+    async def _started(self) -> HttpSession:
+        old, self._session = self._session, None
+        if old is not None:
+            say(f"{old.failure}; it is started anew for the next request")
+            await self._endings.end(old, patient=False)
+        session = HttpSession(self._backstage, self._threads, shared=True)
+        await session.open()
+        self._session = session
+        return session

@@ -12,9 +12,12 @@ from sidecar.proxy.http.bridge.backstage import Backstage, Running
 from sidecar.proxy.http.bridge.in_flight import Asked, Exchange, InFlight, restored
 from sidecar.proxy.http.bridge.mailbox import Item, Streams
 from sidecar.wire.http_status import status_of
+from sidecar.wire.json_text import dump
 from sidecar.wire.jsonrpc import CONNECTION_CLOSED, IdKey, Message, failure, id_key, read_line
-from sidecar.wire.mcp import CANCELLED, PROGRESS, TOOLS_LIST
+from sidecar.wire.mcp import CANCELLED, PROGRESS, TOOLS_LIST, members_of
 from sidecar.wire.routing_headers import Mirrored, mirrored_by_tool
+
+_GONE = 502  # of an answer in place of that of a server which could not start, or has ended
 
 _Value = TypeVar("_Value")
 
@@ -24,6 +27,18 @@ class _Taking(NamedTuple):
 
     thread: int
     exchange: Exchange | None
+
+
+class Threads(NamedTuple):
+    """For what blocks, of all sessions of a server.
+
+    Attributes:
+        working: For what they take; servers that read nothing may hold all of it up.
+        closing: For their ends, which free the others.
+    """
+
+    working: Executor
+    closing: Executor
 
 
 class HttpSession:
@@ -45,7 +60,7 @@ class HttpSession:
         mirrored: Which arguments of the tools that it listed are said in headers.
     """
 
-    def __init__(self, backstage: Backstage, threads: Executor, *, shared: bool) -> None:
+    def __init__(self, backstage: Backstage, threads: Threads, *, shared: bool) -> None:
         """Prepare a session; `open` starts it.
 
         Args:
@@ -67,6 +82,7 @@ class HttpSession:
         self._taking: _Taking | None = None
         self.is_established = False
         self._tasks: set[asyncio.Task[None]] = set()
+        self._opening: asyncio.Task[None] | None = None
         self.streams = Streams()
         self.closed = False
         self.mirrored: dict[str, Mirrored] = {}
@@ -89,11 +105,13 @@ class HttpSession:
         Raises:
             JournalError: If the journal cannot be written.
         """
-        await self._whole(self._opened())
+        self._opening = self._loop.create_task(self._opened())
+        await asyncio.shield(self._opening)
 
     async def _opened(self) -> None:
         start = self._backstage.start
-        self._running = await self._blocking(lambda: start(self, self._note_status))
+        shared = self._shared
+        self._running = await self._blocking(lambda: start(self, self._note_status, shared=shared))
 
     async def ask(self, messages: Sequence[Message], exchange: Exchange) -> None:
         """Take the messages of a POST that asks something; answers come into the exchange."""
@@ -132,6 +150,7 @@ class HttpSession:
                 go on, and their answers are recorded though nobody gets them (H05).
         """
         exchange.end()
+        self._questions = {key: one for key, one in self._questions.items() if one is not exchange}
         for asked in self._in_flight.of(exchange):
             self._in_flight.forsake(asked)
             if cancels and not self.closed:
@@ -139,6 +158,8 @@ class HttpSession:
 
     async def close(self, *, patient: bool) -> int:
         """End it: what stands behind first, so that nothing waits for ever."""
+        if self._opening is not None:  # else what starts meanwhile would be left over
+            await asyncio.wait([self._opening])
         if self._tasks:
             # No longer: a server that reads nothing holds a write up until it is ended.
             await asyncio.wait(self._tasks, timeout=self._backstage.options.grace_seconds)
@@ -146,11 +167,15 @@ class HttpSession:
         if running is None:
             self.closed = True
             return 0
-        code = await self._blocking(lambda: running.finish(patient=patient))
-        self.closed = True
-        self._end_open()
-        self.streams.end()
-        return code
+        try:
+            return await self._loop.run_in_executor(
+                self._threads.closing,
+                lambda: running.finish(patient=patient and not self._backstage.hurried),
+            )
+        finally:
+            self.closed = True
+            self._end_open()
+            self.streams.end()
 
     def _end_open(self, exchange: Exchange | None = None) -> None:
         """Answer what is still open, of one exchange or of all: nothing must wait for ever."""
@@ -212,7 +237,7 @@ class HttpSession:
         await asyncio.shield(task)
 
     async def _blocking(self, work: Callable[[], _Value]) -> _Value:
-        return await self._loop.run_in_executor(self._threads, work)
+        return await self._loop.run_in_executor(self._threads.working, work)
 
     def _arrived(self, data: bytes, taking: _Taking | None) -> None:
         for line in data.split(b"\n")[:-1]:
@@ -223,12 +248,9 @@ class HttpSession:
 
     def _route(self, message: Message, line: bytes, taking: _Taking | None) -> None:
         if message.kind == "response":
-            asked = self._in_flight.answered(message)
-            status = self._statuses.pop(id_key(message.id), None)
-            if asked is not None:
-                self._answer(asked, message, restored(message, line, asked), status)
-            elif self._plain:
-                self.streams.put(Item(line))
+            self._route_answer(message, line)
+            return
+        if self._withdrew(message, line):
             return
         named = self._in_flight.addressee(message)
         if named is not None:
@@ -242,12 +264,30 @@ class HttpSession:
         elif not self._shared:
             self.streams.put(Item(line))
 
+    def _route_answer(self, message: Message, line: bytes) -> None:
+        asked = self._in_flight.answered(message)
+        status = self._statuses.pop(id_key(message.id), None)
+        if asked is not None:
+            self._answer(asked, message, restored(message, line, asked), status)
+        elif self._plain:
+            self.streams.put(Item(line))
+
+    def _withdrew(self, message: Message, line: bytes) -> bool:
+        """Whether the server takes a question of its own back: told where it was asked."""
+        if message.method != CANCELLED:
+            return False
+        asked_on = self._questions.pop(id_key(members_of(message.params).get("requestId")), None)
+        if asked_on is None or asked_on.ended:
+            return False
+        asked_on.put(Item(line))
+        return True
+
     def _answer(self, asked: Asked, message: Message, line: bytes, status: int | None) -> None:
+        is_gone = self.failure is not None and _text_of(message.error) == dump(self.failure)
         if status is None:
-            status = status_of(message, modern=self._shared)
+            status = _GONE if is_gone else status_of(message, modern=self._shared)
         self.is_established |= message.error is None
-        if message.error is not None and self.failure is not None:
-            self.has_told = True
+        self.has_told |= is_gone
         if asked.method == TOOLS_LIST and self._shared:
             self.mirrored |= mirrored_by_tool(message.result)
         asked.exchange.put(Item(line, status))
@@ -272,6 +312,10 @@ def _line(message: Message) -> bytes:
 def _cancellation(asked: Asked) -> bytes:
     params = f'{{"requestId":{asked.sent},"reason":"The client has gone"}}'
     return f'{{"jsonrpc":"2.0","method":"{CANCELLED}","params":{params}}}\n'.encode()
+
+
+def _text_of(error: str | None) -> str | None:
+    return members_of(error).get("message")
 
 
 def _ended(asked: Asked) -> bytes:

@@ -19,6 +19,7 @@ from tests.proxy.http.entries import (
     text,
 )
 from tests.proxy.http.fronting import Place, Raw, events, fronted
+from tests.proxy.place import WAIT_SECONDS
 
 pytestmark = pytest.mark.anyio
 
@@ -103,7 +104,7 @@ async def test_h05_a_client_that_goes_ends_neither_its_session_nor_anothers(tmp_
         client = Raw(served)
         await client.open()
         called = {"id": 1, "method": "tools/call", "params": {"name": "book"}}
-        async with client.posting(called) as response, asyncio.timeout(10):
+        async with client.posting(called) as response, asyncio.timeout(WAIT_SECONDS):
             (asked,) = await events(response, 1)
         replied = await client.post({"id": asked["id"], "result": {"action": "accept"}})
         answer = await client.call(1, "echo")
@@ -120,7 +121,7 @@ async def test_j09_a_request_that_is_taken_back_is_not_answered(tmp_path: Path) 
         client = Raw(served)
         await client.open()
         called = {"id": 1, "method": "tools/call", "params": {"name": "book"}}
-        async with client.posting(called) as response, asyncio.timeout(10):
+        async with client.posting(called) as response, asyncio.timeout(WAIT_SECONDS):
             (asked,) = await events(response, 1)
             await client.post({"method": "notifications/cancelled", "params": {"requestId": 1}})
             ended = await response.content.read()

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from sidecar.proxy.http.bridge.backstage import _proxy_options
+from sidecar.proxy.http.endpoint import ServeOptions, ServerEntry
 from tests.cassette.sessions import call
 from tests.paths import PYTHON, ROOT
 from tests.proxy.http.entries import (
@@ -120,3 +122,11 @@ async def test_a_miss_goes_to_a_server_at_a_url_too(tmp_path: Path, era: str) ->
     assert text(first.messages[0]) == "recorded"
     assert text(second.messages[-1]) == "live"
     assert served.codes == [0]
+
+
+def test_a_server_is_started_in_the_folder_of_its_config() -> None:
+    options = ServeOptions((), "record", "journal.db", "run")
+    entry = ServerEntry("up", ("srv",), (("A", "b"),), cwd="/w")
+
+    started = _proxy_options(options, entry)
+    assert (started.command, started.env, started.cwd) == (("srv",), (("A", "b"),), "/w")

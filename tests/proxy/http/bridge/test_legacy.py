@@ -15,7 +15,8 @@ from tests.proxy.http.entries import (
     STEP,
     text,
 )
-from tests.proxy.http.fronting import Place, answer_of, events, fronted
+from tests.proxy.http.fronting import Place, Raw, answer_of, events, fronted
+from tests.proxy.place import WAIT_SECONDS
 
 pytestmark = pytest.mark.anyio
 
@@ -46,7 +47,7 @@ async def older(served: Any, response: Any) -> Older:
 
 async def test_h03_the_older_transport_has_a_session_for_each_stream(tmp_path: Path) -> None:
     entries = [INITIALIZE, call("echo", None, "a", during=(STEP,)), call("echo", None, "b")]
-    async with fronted(Place(tmp_path, entries)) as served, asyncio.timeout(20):
+    async with fronted(Place(tmp_path, entries)) as served, asyncio.timeout(WAIT_SECONDS):
         stream = f"{served.url}/sse"
         async with served.http.get(stream) as first:
             async with served.http.get(stream) as second:
@@ -61,6 +62,29 @@ async def test_h03_the_older_transport_has_a_session_for_each_stream(tmp_path: P
             assert text(await one.ask(2, "tools/call", {"name": "echo"})) == "b"
 
     assert one.place != other.place
+
+
+async def test_h17_sessions_of_both_transports_take_turns_at_the_recorded_ones(
+    tmp_path: Path,
+) -> None:
+    entries = [call("counter", None, str(number), session=number) for number in range(3)]
+    said = []
+    async with (
+        fronted(Place(tmp_path, [INITIALIZE, *entries])) as served,
+        asyncio.timeout(WAIT_SECONDS),
+    ):
+        for transport in ("sse", "http", "sse"):
+            if transport == "http":
+                client = Raw(served)
+                await client.open()
+                said += (await client.call(1, "counter")).messages
+                continue
+            async with served.http.get(f"{served.url}/sse") as response:
+                old = await older(served, response)
+                await old.ask(0, "initialize", {})
+                said.append(await old.ask(1, "tools/call", {"name": "counter"}))
+
+    assert [text(message) for message in said] == ["0", "1", "2"]
 
 
 @pytest.mark.parametrize(("query", "status"), [("?session_id=guessed", 404), ("", 400)])

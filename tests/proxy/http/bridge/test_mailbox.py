@@ -11,6 +11,7 @@ from sidecar.proxy.http.bridge import mailbox
 from sidecar.proxy.http.bridge.mailbox import Item, Mailbox, Streams, event
 from tests.proxy.http.entries import INITIALIZE
 from tests.proxy.http.fronting import Place, Raw, fronted
+from tests.proxy.place import WAIT_SECONDS
 
 pytestmark = pytest.mark.anyio
 
@@ -61,13 +62,32 @@ async def test_what_comes_while_no_stream_is_open_waits_for_one() -> None:
     assert [await stream.next() for _ in range(2)] == [ONE, TWO]
 
 
-async def test_of_too_much_the_oldest_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mailbox, "_QUEUED_LINES", 2)
+@pytest.mark.parametrize("bound", ["_WAITING_LINES", "_WAITING_BYTES"])
+async def test_of_too_much_the_oldest_is_dropped(
+    monkeypatch: pytest.MonkeyPatch, bound: str
+) -> None:
+    monkeypatch.setattr(mailbox, bound, 2 if bound == "_WAITING_LINES" else 2 * len(ONE.line))
     streams = Streams()
     for item in (ONE, TWO, THREE):
         streams.put(item)
 
     assert streams.opened().take_back() == [TWO, THREE]
+
+
+async def test_what_waits_is_never_more_than_a_stream_takes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(mailbox, "_WAITING_BYTES", 4)
+    streams = Streams()
+    big = Item(b"more than that\n")
+    for item in (ONE, big):
+        streams.put(item)
+    assert streams.opened().take_back() == [big]  # one message may be of any size
+
+    empty = Streams()
+    for item in (big, ONE, TWO):
+        empty.put(item)
+    assert empty.opened().take_back() == [ONE, TWO]
 
 
 async def test_h03_what_a_closed_stream_did_not_send_goes_on_the_one_before_it() -> None:
@@ -95,5 +115,8 @@ async def test_a_silent_stream_says_that_it_is_still_there(
         client = Raw(served)
         await client.open()
         headers = client.headers(None)
-        async with served.http.get(served.mcp, headers=headers) as stream, asyncio.timeout(10):
+        async with (
+            served.http.get(served.mcp, headers=headers) as stream,
+            asyncio.timeout(WAIT_SECONDS),
+        ):
             assert (await stream.content.readline()).startswith(b":")

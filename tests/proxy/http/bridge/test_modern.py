@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
+from aiohttp import web
 
+from sidecar.proxy.http.bridge.backstage import Backstage, Running
+from sidecar.proxy.http.bridge.modern import Modern
 from sidecar.wire.jsonrpc import INVALID_REQUEST
 from sidecar.wire.mcp import META_SUBSCRIPTION, META_VERSION
 from tests.cassette.sessions import call, notice, surface
@@ -16,7 +21,9 @@ from tests.proxy.http.entries import (
     text,
 )
 from tests.proxy.http.fronting import Place, Raw, events, fronted
-from tests.proxy.http.living import gone, live, started
+from tests.proxy.http.living import gone, live, sessions, started
+from tests.proxy.http.relaying import until
+from tests.proxy.place import WAIT_SECONDS
 
 # The guard is a fork; where tests run in several processes, these have threads of their own.
 pytestmark = [
@@ -60,7 +67,7 @@ async def test_a_listen_is_a_stream_under_its_own_id_until_its_client_goes(tmp_p
             "method": "subscriptions/listen",
             **client.params({"notifications": {}}),
         }
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(WAIT_SECONDS):
             async with client.posting(asked) as one, client.posting(asked) as other:
                 seen = await events(one, 2)
                 (again,) = await events(other, 1)
@@ -108,7 +115,7 @@ async def test_nobody_takes_back_anothers_request_by_its_id(tmp_path: Path) -> N
     async with fronted(Place(tmp_path, [listen(), adding])) as served:
         client, other = Raw(served, modern=True), Raw(served, modern=True)
         asked = {"id": 1, "method": "subscriptions/listen", **client.params({"notifications": {}})}
-        async with client.posting(asked) as response, asyncio.timeout(10):
+        async with client.posting(asked) as response, asyncio.timeout(WAIT_SECONDS):
             await events(response, 1)
             params = other.params({"requestId": 1})
             told = await other.post({"method": "notifications/cancelled", **params})
@@ -136,9 +143,25 @@ async def test_e04_after_a_servers_end_the_next_call_is_an_error(tmp_path: Path,
     assert text(bye.messages[0]) == "bye"
     assert told.messages[0]["error"]["code"] == -32000
     assert "exited with code 3" in told.messages[0]["error"]["message"]
-    # Without sessions, no client could ever get another one.
-    assert ("error" in again.messages[0]) == (era == "handshake")
+    assert told.status == 502
+    # Without sessions, no client could ever get another one; with them it begins anew (H01).
+    assert again.status == (404 if era == "handshake" else 200)
     assert len(started(tmp_path)) == (1 if era == "handshake" else 2)
+
+
+@pytest.mark.parametrize("era", ["handshake", "modern"])
+async def test_s11_a_server_that_cannot_be_started_is_a_502_with_an_error_for_the_id(
+    tmp_path: Path, era: str
+) -> None:
+    place = Place(tmp_path, command=(str(tmp_path / "none"),), mode="record")
+    async with fronted(place) as served:
+        client = Raw(served, modern=era == "modern")
+        told = await client.ask(7, "initialize" if era == "handshake" else "tools/list", {})
+
+    assert told.status == 502
+    assert told.messages[0]["id"] == 7
+    assert "could not be started" in told.messages[0]["error"]["message"]
+    assert "Mcp-Session-Id" not in told.headers
 
 
 async def test_n02_headers_of_recorded_arguments_are_checked_like_a_servers(
@@ -160,3 +183,51 @@ async def test_n02_headers_of_recorded_arguments_are_checked_like_a_servers(
         assert refused.messages[0]["error"]["code"] == -32020
     assert text(said.messages[0]) == "scaled"
     assert served.codes == [0]
+
+
+async def test_what_a_server_listed_last_counts_not_what_was_recorded(tmp_path: Path) -> None:
+    region = {"properties": {"region": {"type": "string", "x-mcp-header": "Region"}}}
+    listings = [
+        modern(surface("tools/list", {"tools": [{"name": "scale", "inputSchema": schema}]}))
+        for schema in ({"type": "object"}, region)
+    ]
+    entries = [*listings, modern(call("scale", {"region": "eu"}, "scaled"))]
+    async with fronted(Place(tmp_path, entries)) as served:
+        client = Raw(served, modern=True)
+        await client.ask(1, "tools/list")
+        answer = await client.call(2, "scale", region="eu")
+
+    assert text(answer.messages[0]) == "scaled"
+
+
+async def test_a_client_that_goes_while_the_server_starts_leaves_none_that_nobody_knows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    starting, go_on, left = threading.Event(), threading.Event(), asyncio.Event()
+    start, post = Backstage.start, Modern.post
+
+    def held(backstage: Backstage, *args: Any, **more: Any) -> Running:
+        starting.set()
+        assert go_on.wait(WAIT_SECONDS)
+        return start(backstage, *args, **more)
+
+    async def posted(self: Modern, request: web.Request, body: Any) -> web.StreamResponse:
+        try:
+            return await post(self, request, body)
+        finally:
+            left.set()
+
+    monkeypatch.setattr(Backstage, "start", held)
+    monkeypatch.setattr(Modern, "post", posted)
+    async with fronted(Place(tmp_path, [modern(call("echo", {}, "a"))])) as served:
+        client = Raw(served, modern=True)
+        first = asyncio.ensure_future(client.call(1, "echo"))
+        await until(starting.is_set)
+        first.cancel()
+        async with asyncio.timeout(WAIT_SECONDS):
+            await left.wait()
+        go_on.set()
+        answer = await client.call(2, "echo")
+
+    assert text(answer.messages[0]) == "a"
+    assert sessions(tmp_path) == [("ended",)]

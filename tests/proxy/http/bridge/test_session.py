@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from pathlib import Path
 
 import pytest
@@ -17,8 +18,9 @@ from tests.proxy.http.entries import (
     text,
 )
 from tests.proxy.http.fronting import Place, Raw, events, fronted
-from tests.proxy.http.living import lines_received, live, sessions
-from tests.proxy.place import until
+from tests.proxy.http.living import lines_received, live
+from tests.proxy.http.relaying import until as until_async
+from tests.proxy.place import WAIT_SECONDS, until
 
 # The guard is a fork; where tests run in several processes, these have threads of their own.
 pytestmark = [
@@ -35,7 +37,7 @@ async def test_j11_a_question_comes_on_the_post_that_is_worked_on_and_a_reply_co
         client = Raw(served)
         await client.open()
         called = {"id": 1, "method": "tools/call", "params": {"name": "book"}}
-        async with client.posting(called) as response, asyncio.timeout(10):
+        async with client.posting(called) as response, asyncio.timeout(WAIT_SECONDS):
             (asked,) = await events(response, 1)
             replied = await client.post({"id": asked["id"], "result": {"action": "accept"}})
             (answer,) = await events(response, 1)
@@ -53,7 +55,7 @@ async def test_j05_one_id_in_flight_twice_gets_each_its_own_answer(tmp_path: Pat
         client = Raw(served)
         await client.open()
         called = {"id": 1, "method": "tools/call", "params": {"name": "slow"}}
-        async with client.posting(called) as response, asyncio.timeout(10):
+        async with client.posting(called) as response, asyncio.timeout(WAIT_SECONDS):
             (asked,) = await events(response, 1)
             other = await client.call(1, "quick")
             await client.post({"id": asked["id"], "result": {"action": "accept"}})
@@ -70,7 +72,10 @@ async def test_what_belongs_to_no_request_waits_for_the_sessions_stream(tmp_path
         await client.open()
         answer = await client.call(1, "a")
         headers = client.headers(None)
-        async with served.http.get(served.mcp, headers=headers) as first, asyncio.timeout(10):
+        async with (
+            served.http.get(served.mcp, headers=headers) as first,
+            asyncio.timeout(WAIT_SECONDS),
+        ):
             early = await events(first, 1)
             async with served.http.get(served.mcp, headers=headers) as newest:
                 await client.call(2, "b")
@@ -108,7 +113,7 @@ async def test_j05_one_id_in_flight_twice_reaches_the_server_as_two(
         params = client.params({"name": "slow", "arguments": {"key": "k"}})
         params["params"].setdefault("_meta", {})["progressToken"] = 1
         slow = {"id": 1, "method": "tools/call", **params}
-        async with client.posting(slow) as response, asyncio.timeout(20):
+        async with client.posting(slow) as response, asyncio.timeout(WAIT_SECONDS):
             (waiting,) = await events(response, 1)
             quick = await client.ask(
                 1, "tools/call", {"name": "progress", "_meta": {"progressToken": 1}}
@@ -135,10 +140,10 @@ async def test_j09_a_client_that_closes_its_post_takes_it_back(tmp_path: Path) -
         params["params"]["_meta"]["progressToken"] = "t"
         async with (
             client.posting({"id": 7, "method": "tools/call", **params}) as response,
-            asyncio.timeout(20),
+            asyncio.timeout(WAIT_SECONDS),
         ):
             await events(response, 1)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(WAIT_SECONDS):
             while (received := await lines_received(client, 8))[-2]["method"] == "tools/call":
                 pass
 
@@ -154,7 +159,7 @@ async def test_h05_a_handshake_client_that_goes_leaves_its_call_running(tmp_path
         await client.open()
         params = {"name": "slow", "arguments": {"key": "k"}, "_meta": {"progressToken": "t"}}
         slow = {"id": 7, "method": "tools/call", "params": params}
-        async with client.posting(slow) as response, asyncio.timeout(20):
+        async with client.posting(slow) as response, asyncio.timeout(WAIT_SECONDS):
             await events(response, 1)
         released = await client.call(8, "release", key="k")
         received = await lines_received(client, 9)
@@ -172,7 +177,7 @@ async def test_j11_a_servers_question_under_an_id_of_the_clients_is_its_own(
         client = Raw(served)
         await client.open()
         asking = {"id": 1, "method": "tools/call", "params": {"name": "ask_roots"}}
-        async with client.posting(asking) as response, asyncio.timeout(20):
+        async with client.posting(asking) as response, asyncio.timeout(WAIT_SECONDS):
             (asked,) = await events(response, 1)
             await client.post({"id": asked["id"], "result": {"roots": []}})
             (answer,) = await events(response, 1)
@@ -191,7 +196,7 @@ async def test_h17_a_log_message_that_names_nobody_goes_to_no_other_client(
         params["params"]["_meta"]["progressToken"] = "t"
         async with (
             client.posting({"id": 1, "method": "tools/call", **params}) as response,
-            asyncio.timeout(20),
+            asyncio.timeout(WAIT_SECONDS),
         ):
             await events(response, 1)
             logged = await other.call(1, "log", text="of the other")
@@ -207,13 +212,21 @@ async def test_h17_a_log_message_that_names_nobody_goes_to_no_other_client(
 
 
 async def test_a_server_that_reads_nothing_does_not_hold_up_the_end(tmp_path: Path) -> None:
-    place = live(tmp_path)._replace(command=("sleep", "60"), limits=Limits(grace_seconds=0.1))
-    async with fronted(place) as served, asyncio.timeout(20), asyncio.TaskGroup() as tasks:
+    begun = tmp_path / "begun"
+    # It takes a part of the line, so the rest is being written, for more than a pipe holds.
+    script = 'head -c 65536 > /dev/null; : > "$0"; exec sleep 60'
+    command = ("sh", "-c", script, str(begun))
+    place = live(tmp_path)._replace(command=command, limits=Limits(grace_seconds=0.1))
+    async with (
+        fronted(place) as served,
+        asyncio.timeout(WAIT_SECONDS),
+        asyncio.TaskGroup() as tasks,
+    ):
         client = Raw(served, modern=True)
         params = client.params({"name": "echo", "arguments": {"text": "x" * (1 << 19)}})
         asked = {"id": 1, "method": "tools/call", **params}
         asking = tasks.create_task(client.post(asked))
-        await asyncio.to_thread(until, lambda: sessions(tmp_path))
+        await asyncio.to_thread(until, begun.exists)
         await served.front.close(patient=True)
         answer = await asking
 
@@ -226,3 +239,38 @@ async def test_a_server_that_dies_in_a_call_is_an_error_for_who_waits(tmp_path: 
         answer = await client.call(1, "crash")
 
     assert answer.messages[0]["error"]["code"] == -32000
+
+
+async def test_a_question_is_forgotten_once_its_post_is_left(tmp_path: Path) -> None:
+    asking = call("book", None, "booked", during=(ASK,))
+    async with fronted(Place(tmp_path, [INITIALIZE, asking])) as served:
+        client = Raw(served)
+        await client.open()
+        (session,) = served.front._handshake._sessions.values()
+        called = {"id": 1, "method": "tools/call", "params": {"name": "book"}}
+        async with client.posting(called) as response, asyncio.timeout(WAIT_SECONDS):
+            await events(response, 1)
+            assert len(session._questions) == 1
+        await until_async(lambda: not session._questions)
+
+
+async def test_a_question_that_is_taken_back_is_so_on_the_post_that_it_came_on(
+    tmp_path: Path,
+) -> None:
+    asking = call("book", None, "booked", during=(ASK,))
+    async with fronted(Place(tmp_path, [INITIALIZE, asking])) as served:
+        client = Raw(served)
+        await client.open()
+        (session,) = served.front._handshake._sessions.values()
+        called = {"id": 1, "method": "tools/call", "params": {"name": "book"}}
+        async with client.posting(called) as response, asyncio.timeout(WAIT_SECONDS):
+            (asked,) = await events(response, 1)
+            line = json.dumps(
+                {"jsonrpc": "2.0", "method": "notifications/cancelled",
+                 "params": {"requestId": asked["id"]}}
+            )  # fmt: skip
+            session.send(line.encode() + b"\n")
+            (told,) = await events(response, 1)
+
+            assert told["params"] == {"requestId": asked["id"]}
+            assert session._questions == {}

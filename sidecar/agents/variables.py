@@ -1,0 +1,77 @@
+"""Variables in a config, filled in where the sidecar itself is the client.
+
+As the clients that read such configs do it: `${NAME}`, and `${NAME:-DEFAULT}`, in commands,
+arguments, working directories, environments, URLs and headers; any other `$` stays.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+
+from sidecar.agents.config import AgentConfig, ServerEntry
+from sidecar.errors import ConfigError, UsageError
+from sidecar.proxy.addresses import checked_url
+
+_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
+
+
+def filled_in(config: AgentConfig, environ: Mapping[str, str]) -> AgentConfig:
+    """Fill in the variables of a config's servers; its document stays as it is.
+
+    Raises:
+        ConfigError: If a variable is not set and has no default, or a URL is none once it
+            is filled in. Values of other variables are not told.
+    """
+    return replace(config, servers=tuple(_Filling(one, environ).done() for one in config.servers))
+
+
+class _Filling:
+    """Fills in one server's variables."""
+
+    def __init__(self, server: ServerEntry, environ: Mapping[str, str]) -> None:
+        self._server = server
+        self._environ = environ
+
+    def done(self) -> ServerEntry:
+        server = self._server
+        return replace(
+            server,
+            command=self._filled("command", server.command),
+            args=tuple(self._filled("args", word) for word in server.args),
+            env=self._all("env", server.env),
+            cwd=None if server.cwd is None else self._filled("cwd", server.cwd),
+            url=None if server.url is None else self._url(server.url),
+            headers=self._all("headers", server.headers),
+        )
+
+    def _all(self, member: str, values: Mapping[str, str]) -> dict[str, str]:
+        return {name: self._filled(member, text) for name, text in values.items()}
+
+    def _url(self, text: str) -> str:
+        try:
+            return checked_url(self._filled("url", text))
+        except UsageError as error:
+            raise ConfigError(error.problem, place=self._place, hint=error.hint) from None
+
+    @property
+    def _place(self) -> str | None:
+        return self._server.place or None
+
+    def _filled(self, member: str, text: str) -> str:
+        def value(found: re.Match[str]) -> str:
+            name, default = found.groups()
+            known = self._environ.get(name)
+            if not known and default is not None:
+                return str(default)
+            if known is None:
+                raise ConfigError(
+                    f"`{member}` of the server {self._server.name!r} needs the variable {name}, "
+                    "which is not set",
+                    place=self._place,
+                    hint=f"set it, or write ${{{name}:-DEFAULT}}",
+                )
+            return known
+
+        return _VARIABLE.sub(value, text)
