@@ -10,6 +10,8 @@ from sidecar.cassette.lazy_patterns import compiled
 from sidecar.wire.json_text import JsonValue
 
 _INDENT = r"\s*[\[{]\r?\n([ \t]+)"
+_JSON_ENDS = {"{": "}", "[": "]", '"': '"'}
+_SPACE = " \t\r\n"
 _MAX_INDENTED_CHARS = 262144  # indented JSON is written by Python code, ten times slower
 
 
@@ -96,3 +98,15 @@ def write(value: JsonValue, mark: str, layout: Layout = COMPACT) -> str:
         except UnicodeEncodeError:
             return write(value, mark, layout._replace(ascii_only=True))
     return re.sub(rf'"{mark}([^"]*)"', r"\1", text) if mark in text else text
+
+
+def may_be_json(text: str) -> bool:
+    """Tell whether a text begins and ends as JSON does, but for white space."""
+    start = text.lstrip(_SPACE)[:1]
+    return start in _JSON_ENDS and text.rstrip(_SPACE)[-1:] == _JSON_ENDS[start]
+
+
+def in_white_space_of(text: str, masked: str) -> str:
+    """Put the white space around a text around what was written in its place."""
+    start = len(text) - len(text.lstrip(_SPACE))
+    return text[:start] + masked + text[len(text.rstrip(_SPACE)) :]

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from sidecar.cassette.json_layout import layout_of, read, write
+from sidecar.cassette.json_layout import in_white_space_of, layout_of, may_be_json, read, write
 from sidecar.cassette.json_schemas import MAPS, WHOLE, is_map_of_schemas, is_schema
 from sidecar.cassette.lazy_patterns import compiled
-from sidecar.cassette.masking import Masked, Place, Span, mask
+from sidecar.cassette.masking import Masked, Place, Span, is_plain, mask
 from sidecar.cassette.message_data import in_data, is_identifier
 from sidecar.cassette.secret_commands import in_words
 from sidecar.cassette.secret_layouts import is_password
@@ -23,6 +23,7 @@ from sidecar.cassette.secret_names import (
     NUMBER_TOKENS,
     NameKind,
     folded,
+    is_own,
     name_kind,
     typed_kind,
 )
@@ -43,14 +44,9 @@ _PROTOCOL = frozenset(("progressToken", "traceparent", "tracestate"))
 _PROTOCOL_PREFIX = "io.modelcontextprotocol/"
 _CONTENT = frozenset(("data", "blob"))
 _LABELS = ("name", "key", "Name", "Key")
-_VALUES = frozenset(("value", "Value"))
 _HEADS = ("columns", "fields", "headers")
-_INNER = frozenset(("key", "access", "refresh", "bearer", "id_token", "session"))
 _MIN_NUMBER = 100  # smaller ones are no passwords
-_JSON_ENDS = {"{": "}", "[": "]", '"': '"'}
-_SPACE = " \t\r\n"
 _LARGE_CHARS = 524288  # from here on, secrets are masked where they stand if that will do
-_CLOSING = rb'\\+"'
 _ABSOLUTE = r"[/~]|[A-Za-z]:\\|\\\\"
 # What is in every text with parts that only a walk tells apart; as few searches as will do.
 _WALKED = (
@@ -140,7 +136,7 @@ class Sweep:
             return None
         data = text.encode("utf-8", "surrogatepass")
         spans = [span for finder in self._sought.finders for span in finder.spans(data)]
-        if not all(_is_plain(data, span) for span in spans):
+        if not all(is_plain(data, span) for span in spans):
             return None
         if not all(finder.explains(data) for finder in self._sought.finders):
             return None
@@ -160,14 +156,14 @@ class Sweep:
                 break
         else:
             return text
-        if part is Part.BINARY or not _may_be_json(text):
+        if part is Part.BINARY or not may_be_json(text):
             return self._plain(text, part)
         try:
             value, mark = read(text)
             masked = self._value(value, part)
             if masked is value:
                 return text
-            return _in_white_space_of(text, write(masked, mark, layout_of(text)))
+            return in_white_space_of(text, write(masked, mark, layout_of(text)))
         except (ValueError, RecursionError):
             return self._plain(text, part)
 
@@ -375,11 +371,11 @@ class Sweep:
         """Mask what an object under a secret's name says of it; a schema says nothing."""
         if is_schema(value):
             return self._value(value, Part.SCHEMA)
-        inner = named._replace(kind=max(named.kind, NameKind.WEAK))
+        inner = Named(max(named.kind, NameKind.WEAK), "")
         own = {
             name: self._secret_text(item, inner)
             for name, item in value.items()
-            if type(item) is str and _is_own(name, named.kind)
+            if type(item) is str and is_own(name, named.kind)
         }
         if folded(named.name) in CREDENTIALS:
             own |= {
@@ -392,34 +388,9 @@ class Sweep:
         return self._object(value, Part.PLAIN)
 
 
-def _is_own(name: str, kind: NameKind) -> bool:
-    """Tell whether a member of an object under a secret's name is the secret itself."""
-    if kind is NameKind.DEEP or name in _VALUES:
-        return True
-    return kind in (NameKind.PARENT, NameKind.WEAK) and name.lower() in _INNER
-
-
 def _is_secret_number(number: int, named: Named) -> bool:
     if named.kind is NameKind.CODE:
         return is_code(str(number), named.name)
     if folded(named.name) in NUMBER_TOKENS:
         return abs(number) >= MIN_TOKEN_NUMBER
     return named.kind is NameKind.ANY and abs(number) >= _MIN_NUMBER
-
-
-def _is_plain(data: bytes, span: Span) -> bool:
-    """Tell whether a span holds no escape of JSON, and cuts none."""
-    inside = data[span.start - 1 : span.end]
-    after = data[span.end : span.end + 1]
-    closes = compiled(_CLOSING).match(data, span.end)
-    return b"\\" not in inside and b'"' not in inside[1:] and (after != b"\\" or bool(closes))
-
-
-def _in_white_space_of(text: str, masked: str) -> str:
-    start = len(text) - len(text.lstrip(_SPACE))
-    return text[:start] + masked + text[len(text.rstrip(_SPACE)) :]
-
-
-def _may_be_json(text: str) -> bool:
-    start = text.lstrip(_SPACE)[:1]
-    return start in _JSON_ENDS and text.rstrip(_SPACE)[-1:] == _JSON_ENDS[start]

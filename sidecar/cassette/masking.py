@@ -31,6 +31,7 @@ Place = Callable[[bytes], bytes]
 
 _PLACEHOLDER = PATTERN.encode()
 _MARK = MARK.encode()
+_CLOSING = rb'\\+"'
 _TOUCHES = rb"[A-Za-z0-9_+/.-]"
 
 
@@ -126,3 +127,11 @@ def _groups(spans: Iterable[Span], placeholders: list[Span]) -> list[Span]:
             groups.append(span)
     kept = {(span.start, span.end) for span in placeholders}
     return [span for span in groups if (span.start, span.end) not in kept]
+
+
+def is_plain(data: bytes, span: Span) -> bool:
+    """Tell whether a span of a JSON text holds no escape, and cuts none."""
+    inside = data[span.start - 1 : span.end]
+    after = data[span.end : span.end + 1]
+    closes = compiled(_CLOSING).match(data, span.end)
+    return b"\\" not in inside and b'"' not in inside[1:] and (after != b"\\" or bool(closes))

@@ -76,7 +76,7 @@ def _sure(pattern: bytes, *gates: bytes, before: bytes = b"") -> Context:
 BLOCK = _behind(rb": [|>][+-]?" + _LINE + _VALUE, Evidence.TIGHT, b": |", b": >")
 NEXT_LINE = _behind(
     rb":" + _LINE + rb"([^\s\"'\\:]{6,256})(?=[\\\s\"]|\Z)", Evidence.PROSE,
-    b":\n", b":\\n", b":\r",
+    b":\n", b":\\n", b":\\\\n", b":\r",
 )  # fmt: skip
 BOLD = _spoken(
     rb"\*\*([A-Za-z][\w .-]{1,40}?)(?:\*\*:|:\*\*)[ \t]{1,4}[`*\"'\\]{0,4}([^\s`*\"'\\]{4,256})",
@@ -111,10 +111,10 @@ DIRECTIVE = _sure(
 BIND = _sure(rb"pw[ \t]{1,8}" + _VALUE, b"pw ", before=rb"bind\Z")
 FIELD = _sure(
     rb"type=\\*[\"']password\\*[\"'][^<>]{0,300}?[ \t]value=\\*[\"']([^\"'\\<>]{3,256})",
-    b'type="password"', b"type='password'", b'type=\\"password',
+    b'type="password"', b"type='password'", b'type=\\"password', b'type=\\\\\\"password',
 )  # fmt: skip
 ENCODED = _behind(
-    rb"%3[dD]((?:[A-Za-z0-9_.~!$*+-]|%(?!26|20|0[aA]|22|7[dD]|2[cC])[0-9A-Fa-f]{2}){3,512})",
+    rb"%3[dD]((?:[A-Za-z0-9_.~!$*+-]|%(?!26|20|0[aA]|22|7[dD]|2[cC]|3[dD])[0-9A-Fa-f]{2}){3,256})",
     Evidence.TIGHT, b"%3D", b"%3d",
 )  # fmt: skip
 ENTITY = _behind(
@@ -182,7 +182,7 @@ def _echoed(data: bytes) -> Iterator[Span]:
 ECHO = Context((b"--password-stdin",), _echoed)
 
 # A text without any of these in it, small, has none of the names that are looked for.
-_WORDS = (b"pass", b"token", b"secret", b"key", b"credential", b"auth")
+_WORDS = (b"pass", b"token", b"secret", b"key", b"identified by")
 _NAMED = (
     NEXT_LINE, BOLD, ROW, BLOCK, FORM, ENCODED, ENTITY, VARIABLE, SETTER, LIST, SQL, FIELD, ECHO,
     PREFIXED, DIRECTIVE, BODY,

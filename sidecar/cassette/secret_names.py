@@ -274,3 +274,14 @@ def _is_secret_variable(name: str) -> bool:
 def _without_scheme(value: str) -> str:
     scheme, space, rest = value.strip().partition(" ")
     return rest.strip() if space and scheme.isalpha() and " " not in rest.strip() else value.strip()
+
+
+_VALUES = frozenset(("value", "Value"))
+_INNER = frozenset(("key", "access", "refresh", "bearer", "id_token", "session"))
+
+
+def is_own(name: str, kind: NameKind) -> bool:
+    """Tell whether a member of an object under a secret's name is the secret itself."""
+    if kind is NameKind.DEEP or name in _VALUES:
+        return True
+    return kind in (NameKind.PARENT, NameKind.WEAK) and name.lower() in _INNER

@@ -33,7 +33,7 @@ _A = rb"[A-Za-z0-9]"
 # Not words and numbers only: `sk-proj-kickoff-2026-notes`.
 _NO_SLUG = rb"(?!(?:[a-z]+|[0-9]+)(?:[_-](?:[a-z]+|[0-9]+))+(?![A-Za-z0-9_-]))"
 _MIXED = rb"(?=[\w-]{0,99}[0-9])(?=[\w-]{0,99}[A-Z])(?=[\w-]{0,99}[a-z])"
-_NO_BASE64 = rb"(?<![+/=]EAA)(?<![+/=]EAAA)"  # the middle of other content
+_NO_BASE64 = rb"(?<!\+EAA)(?<!\+EAAA)"  # the middle of other content
 _UUID = rb"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 _GITLAB = (
     b"glpat-", b"gldt-", b"glrt-", b"glrtr-", b"glptt-", b"glcbt-", b"glft-", b"glsoat-",
@@ -92,7 +92,7 @@ TOKENS = (
     Shape("Square", (b"sq0atp-", b"sq0csp-"), _W + rb"{22,}"),
     Shape("Square, access", (b"EAAA",), _NO_BASE64 + _MIXED + _W + rb"{60}(?![\w+/=-])"),
     Shape("Facebook", (b"EAA",), _NO_BASE64 + _MIXED + _A + rb"{90,400}(?![\w+/=-])"),
-    Shape("Fly.io", (b"fm2_",), rb"(?:[A-Za-z0-9+_=,-]|\\*/){40,4096}"),
+    Shape("Fly.io", (b"fm2_",), rb"(?:[A-Za-z0-9+=-]|\\*/){40,4096}"),
     Shape("Fly.io, older", (b"fo1_",), _W + rb"{40,}"),
     Shape("CircleCI", (b"CCIPAT_", b"CCIPRJ_"), rb"[A-Za-z0-9]{16,32}_[0-9a-f]{40}"),
     Shape("PlanetScale", (b"pscale_pw_", b"pscale_tkn_", b"pscale_oauth_"), _W + rb"{32,}"),

@@ -114,17 +114,21 @@ def id_key(ident: str | None) -> IdKey:
     return ("number", number_key(ident))
 
 
+def is_json_id(ident: str) -> bool:
+    """Tell whether an id is JSON: `NaN` and the like are none, which some read as numbers."""
+    return ident.lstrip("-")[:1] not in _NO_NUMBERS
+
+
 def answer(ident: str | None, *, result: str | None = None, error: str | None = None) -> bytes:
     """Write a response line.
 
     Args:
-        ident: The id's JSON text; None writes null, and so does `NaN` and the like, which
-            some read as numbers and nobody may write.
+        ident: The id's JSON text; None writes null, and so does what is none.
         result: The result's JSON text.
         error: The error's JSON text, where there is no result.
     """
     member = f'"result":{result}' if error is None else f'"error":{error}'
-    if ident is None or ident.lstrip("-")[:1] in _NO_NUMBERS:
+    if ident is None or not is_json_id(ident):
         ident = "null"
     return _line(f'{{"jsonrpc":"2.0","id":{ident},{member}}}')
 

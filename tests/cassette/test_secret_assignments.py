@@ -90,7 +90,7 @@ def test_values_behind_names_are_found(text: str, result: str) -> None:
         '"password": "[REDACTED:1]"', "Cookie: [REDACTED:1]", "cookie: chocolate", "key=value12345",
         "next_page_token=abc123def", "x.page token: abc123def", "--token TOKEN",
         "--password to set",
-        '"password": true,', '"password": 12,', '"token": 123456,', "sig=a1b2c3d4e5f6a7b8",
+        '"password": true,', '"password": 12,', '"token": 12345,', "sig=a1b2c3d4e5f6a7b8",
         "?sig=short1", '"name": "API_KEY", "value": null', "password='a\nb'", "token='=='",
         "if password: x1y2z3w4()", "<password/>", "Authorization: required",
     ],

@@ -9,9 +9,12 @@ from tests.cassette import secrets_corpus as corpus
 
 BY_CONTEXT = {
     "Azure client secret", "Slack webhook", "Discord webhook", "bearer token",
-    "basic credentials", "password in a URL", "private key",
+    "basic credentials", "password in a URL", "private key", "HashiCorp token", "Mailchimp key",
+    "Asana token", "Google refresh token", "password hash", "shadow hash",
+    "token in a URL", "Sentry key", "password with a slash in a URL", "short bearer token",
+    "tail of a private key",
 }  # fmt: skip
-UNBOUND = ("Telegram bot token", "Stripe webhook secret")
+UNBOUND = ("Telegram bot token", "Stripe webhook secret", "Fly.io token")
 KINDS = sorted(corpus.SHAPES.keys() - BY_CONTEXT)
 LEADS = [
     "",

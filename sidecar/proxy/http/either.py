@@ -53,8 +53,6 @@ class Either:
 
     async def sse(self, request: web.Request) -> web.StreamResponse:
         """Answer at the endpoint of the older transport."""
-        if self._entry.transport == "http":
-            return await self._bridge.sse(request)
         if self._entry.transport == "sse":
             return await self._relay.sse(request)
         return await self._relay.sse(request, lambda: self._bridge.sse(request))

@@ -79,7 +79,7 @@ def bearer_of(authorization: str) -> str | None:
     A scheme is the same in any case (RFC 9110, section 11.1).
     """
     scheme, space, token = authorization.partition(" ")
-    return token.strip() if space and scheme.lower() == "bearer" else None
+    return token if space and scheme.lower() == "bearer" else None
 
 
 def credentials_of(headers: CIMultiDictProxy[str]) -> tuple[str, ...]:

@@ -87,7 +87,7 @@ def test_h20_health_needs_no_token_but_a_host_of_ours() -> None:
     [
         ("Bearer secret", 200),
         ("bearer secret", 200),
-        ("BEARER  secret", 200),
+        ("BEARER secret", 200),
         ("Basic secret", 401),
         ("secret", 401),
         ("Bearer", 401),

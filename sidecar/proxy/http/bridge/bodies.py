@@ -7,7 +7,14 @@ from typing import NamedTuple
 
 from aiohttp import web
 
-from sidecar.wire.jsonrpc import INVALID_REQUEST, PARSE_ERROR, Message, failure, read_line
+from sidecar.wire.jsonrpc import (
+    INVALID_REQUEST,
+    PARSE_ERROR,
+    Message,
+    failure,
+    is_json_id,
+    read_line,
+)
 from sidecar.wire.mcp import INITIALIZE
 
 JSON = "application/json"
@@ -98,7 +105,7 @@ def messages_of(data: bytes) -> Body | Refusal:
     """Read the messages of a POST; odd ones are refused, and reach nobody (J07)."""
     data = data.strip()
     messages = read_line(data)
-    if messages is None:
+    if messages is None or any(not is_json_id(message.id or "null") for message in messages):
         return Refusal(400, PARSE_ERROR, "Parse error: the body is not JSON")
     odd = next((message for message in messages if message.kind == "opaque"), None)
     if odd is not None or not messages:

@@ -30,6 +30,7 @@ pytestmark = pytest.mark.anyio
         pytest.param(b"{", PARSE_ERROR, None, id="no JSON"),
         pytest.param(b"", PARSE_ERROR, None, id="nothing"),
         pytest.param(b"\xff", PARSE_ERROR, None, id="no UTF-8"),
+        pytest.param(b'{"id":NaN,"method":"x"}', PARSE_ERROR, None, id="J01 an id that is none"),
     ],
 )
 async def test_j07_an_odd_body_is_refused_with_one_error(
