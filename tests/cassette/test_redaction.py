@@ -585,20 +585,6 @@ def _fastest(act: Callable[[], object], rounds: int) -> float:
     return best
 
 
-def test_a_large_text_costs_a_few_times_its_reading_and_writing_at_most() -> None:
-    line = "2026-03-01 INFO request 7f3a done: author=bob key=PROJ-1 tokens=12 in 30 ms\n"
-    clean = compact({"content": [{"type": "text", "text": line * 20_000}]})
-    secret = clean.replace("bob", f"bob password=hunter22 {made('npm token')}", 3)
-    rules = Redactor(SALT, known_values=["known-value-1"])
-    assert rules.json_text(clean) is clean
-
-    reading = _fastest(lambda: compact(json.loads(clean)), 5)
-
-    # Measured: 3 to 5. Without the first looks it is 20 and more.
-    assert _fastest(lambda: rules.json_text(clean), 3) < 12 * reading
-    assert _fastest(lambda: rules.json_text(secret), 3) < 15 * reading
-
-
 @pytest.mark.parametrize(
     "piece",
     [

@@ -256,6 +256,8 @@ STDLIB = {
 }  # fmt: skip
 BOTH = {
     "", "cassette", "cassette.arguments", "cassette.facts", "cassette.file_format",
+    "cassette.config_secrets", "cassette.message_data", "cassette.secret_layouts",
+    "cassette.secret_marks", "cassette.value_parts",
     "cassette.interaction", "cassette.json_layout", "cassette.json_masking",
     "cassette.json_schemas", "cassette.known_values", "cassette.lazy_patterns",
     "cassette.masking",

@@ -291,10 +291,15 @@ async def test_n01_a_recording_of_one_era_serves_a_client_of_the_other(
     recorded = await sdk(recorder)(place.words(real.command), real.calls, env)
     replayed = await sdk(player)(place.words((), mode="replay"), real.calls, env)
 
-    assert replayed["calls"] == recorded["calls"]
+    assert _without_meta(replayed["calls"]) == _without_meta(recorded["calls"])
     assert _names(replayed) == _names(recorded)
     assert (recorded["version"] == "2026-07-28") == (recorder == "auto")
     assert replayed["version"] == "2025-11-25"
+
+
+def _without_meta(calls: list[Any]) -> list[Any]:
+    """Leave out what only one era says of a result: which server gave it."""
+    return [{name: value for name, value in call.items() if name != "_meta"} for call in calls]
 
 
 def _names(heard: Heard) -> list[str]:

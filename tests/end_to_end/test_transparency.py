@@ -584,7 +584,7 @@ def test_e03_a_list_that_changes_replays_with_its_change(tmp_path: Path, *, afte
 def test_s13_the_servers_environment_is_what_the_client_gave(tmp_path: Path) -> None:
     place = Place(tmp_path)
     # As short as clients of the SDK make it: Python would add LC_CTYPE where no locale is set.
-    given_env = {"PATH": os.environ["PATH"], "FOO": "1", "BAR": "é=2", "MCP_SIDECAR_X": "y"}
+    given_env = {"PATH": os.environ["PATH"], "FOO": "1", "BAR": "é=2", "MCP_SIDECAR_RUN": ""}
     direct = subprocess.run(
         ["env"], env=given_env, cwd=tmp_path, capture_output=True, check=True, timeout=20
     )

@@ -41,7 +41,7 @@ def test_a_pointer_leads_to_its_line(pointer: str, line: int) -> None:
         pytest.param('{"a": 1,\n "a": 2}', "f:2", "'a' is twice", id="a name twice"),
         pytest.param('{"b": 1,\n "x": [\n{"b": 1,\n"b": 2}]}', "f:4", "'b' is twice", id="deeper"),
         pytest.param('{"a": 1,\n', "f:2", "no JSON", id="cut off"),
-        pytest.param('{"a": 1}\n{"b": 2}\n', "f:2", "no JSON: Extra data; give one", id="lines"),
+        pytest.param('{"a": 1}\n{"b": 2}\n', "f:2", "no JSON: Extra data; one JSON", id="lines"),
         pytest.param("", "f:1", "no JSON", id="G07 empty file"),
         pytest.param('{"a": NaN}', "f", "NaN", id="T06 NaN"),
         pytest.param('{"a": -Infinity}', "f", "Infinity", id="infinity"),

@@ -77,15 +77,15 @@ async def fronted(place: Place) -> AsyncIterator[Served]:
         )
         entry = ServerEntry(place.name, command=place.command, env=place.env, url=place.url)
         front = Front(options, entry, journal, Unmasked(), _loaded(place))
-        async with _listening(front) as served:
+        async with _listening(front, place.name) as served:
             yield served
 
 
 @asynccontextmanager
-async def _listening(front: Front) -> AsyncIterator[Served]:
+async def _listening(front: Front, name: str) -> AsyncIterator[Served]:
     app = web.Application()
     for path, handler in (("mcp", front.mcp), ("sse", front.sse), ("messages", front.messages)):
-        app.router.add_route("*", f"/srv/{path}", handler)
+        app.router.add_route("*", f"/{name}/{path}", handler)
     runner = web.AppRunner(app, handler_cancellation=True, shutdown_timeout=0.1)
     await runner.setup()
     site = web.TCPSite(runner, "127.0.0.1", 0)
@@ -94,7 +94,7 @@ async def _listening(front: Front) -> AsyncIterator[Served]:
     codes: list[int] = []
     try:
         async with aiohttp.ClientSession() as http:
-            yield Served(f"http://127.0.0.1:{port}/srv", front, http, codes)
+            yield Served(f"http://127.0.0.1:{port}/{name}", front, http, codes)
     finally:
         await runner.cleanup()
         codes.append(await front.close(patient=False))
