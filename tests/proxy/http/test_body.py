@@ -17,7 +17,7 @@ LIMITS = Limits(body_bytes=100)
 
 @pytest.mark.parametrize(
     ("body", "encoding"),
-    [(b"text", ""), (gzip.compress(b"text"), "gzip"), (b"text", "identity")],
+    [(b"text", ""), (gzip.compress(b"text", mtime=0), "gzip"), (b"text", "identity")],
 )
 def test_a_copy_of_a_body_is_decoded(body: bytes, encoding: str) -> None:
     assert plain_body(body, encoding, LIMITS) == b"text"
@@ -28,7 +28,7 @@ def test_a_copy_of_a_body_is_decoded(body: bytes, encoding: str) -> None:
     [
         (b"x", "br", 415),
         (b"x", "gzip", 415),
-        (gzip.compress(b"x" * 101), "gzip", 413),
+        (gzip.compress(b"x" * 101, mtime=0), "gzip", 413),
     ],
 )
 def test_what_cannot_be_decoded_is_refused(body: bytes, encoding: str, status: int) -> None:
