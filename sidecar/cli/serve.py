@@ -24,8 +24,8 @@ from sidecar.cli.options import (
 )
 from sidecar.cli.sources import saved_cassette
 from sidecar.errors import CassetteError, SidecarError, UsageError
+from sidecar.proxy.http.admission import check_allowed
 from sidecar.proxy.http.endpoint import DEFAULT_PORT, Limits, ServeOptions, ServerEntry
-from sidecar.proxy.http.guard import check_allowed
 from sidecar.proxy.options import MODES, Mode, OnMiss
 from sidecar.report.text import counted
 from sidecar.store import cassettes, folders, ids, runs

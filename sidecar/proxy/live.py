@@ -233,7 +233,7 @@ def _connected(options: ProxyOptions, remarks: dict[bytes, Remark]) -> Link:
         from sidecar.proxy.child import Child  # noqa: PLC0415  # only one of the two is used
 
         return Child(options.command, options.env, options.cwd)
-    from sidecar.proxy.http.remote import Remote  # noqa: PLC0415  # aiohttp takes half a second
+    from sidecar.proxy.http.remote.remote import Remote  # noqa: PLC0415  # aiohttp takes half a second
 
     return Remote(options, remarks)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sidecar.proxy.child import Child
-from sidecar.proxy.http.remote import Remote
+from sidecar.proxy.http.remote.remote import Remote
 from sidecar.proxy.link import Link
 from tests import paths
 

@@ -10,14 +10,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from sidecar.proxy.http.headers import SESSION_HEADER
-from sidecar.proxy.http.relay import Relay
+from sidecar.proxy.http.relay.relay import Relay
 
 if TYPE_CHECKING:
     from aiohttp import web
 
     from sidecar.cassette.redaction import Redactor
+    from sidecar.proxy.http.bridge.front import Front
     from sidecar.proxy.http.endpoint import ServeOptions, ServerEntry
-    from sidecar.proxy.http.front import Front
     from sidecar.store.journal import Journal
 
 
@@ -40,7 +40,7 @@ class Either:
 
     @cached_property
     def _bridge(self) -> Front:
-        from sidecar.proxy.http.front import Front  # noqa: PLC0415  # hardly any server needs one
+        from sidecar.proxy.http.bridge.front import Front  # noqa: PLC0415  # hardly any server needs one
 
         return Front(self._options, self._entry, self._journal, self._masks, None)
 

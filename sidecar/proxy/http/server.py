@@ -14,11 +14,11 @@ from aiohttp import web
 
 from sidecar.errors import UsageError
 from sidecar.proxy import open_files
+from sidecar.proxy.http.admission import Guard, is_loopback, own_name
 from sidecar.proxy.http.answers import RefusedError, refusal
 from sidecar.proxy.http.endpoint import ENDLESS, Endpoint, path_of
-from sidecar.proxy.http.guard import Guard, is_loopback, own_name
 from sidecar.proxy.http.listening import Listener
-from sidecar.proxy.http.passing import trim
+from sidecar.proxy.http.relay.passing import trim
 from sidecar.proxy.masking import masks_of_servers
 from sidecar.proxy.saving import load, save
 from sidecar.proxy.streams import say
@@ -320,7 +320,7 @@ def _endpoint(
         from sidecar.proxy.http.either import Either  # noqa: PLC0415  # a replay needs none
 
         return Either(options, entry, journal, masks)
-    from sidecar.proxy.http.front import Front  # noqa: PLC0415  # a relay needs none
+    from sidecar.proxy.http.bridge.front import Front  # noqa: PLC0415  # a relay needs none
 
     return Front(options, entry, journal, masks, loaded)
 

@@ -12,8 +12,8 @@ import aiohttp
 from aiohttp import web
 
 from sidecar.cassette.interaction import Cassette, Interaction, Server
+from sidecar.proxy.http.bridge.front import Front
 from sidecar.proxy.http.endpoint import Limits, ServeOptions, ServerEntry
-from sidecar.proxy.http.front import Front
 from sidecar.proxy.options import Mode, OnMiss
 from sidecar.store.cassettes import Loaded
 from sidecar.store.journal import Journal

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Self, TypeAlias
 
 from aiohttp import web
 
-from sidecar.proxy.http.remote import Remote
+from sidecar.proxy.http.remote.remote import Remote
 from sidecar.proxy.link import Remark
 from sidecar.proxy.options import ProxyOptions
 from sidecar.wire.sse import Event, encode

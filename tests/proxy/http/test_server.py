@@ -17,7 +17,7 @@ from sidecar.proxy import open_files
 from sidecar.proxy.http import server
 from sidecar.proxy.http.answers import RefusedError
 from sidecar.proxy.http.endpoint import ServeOptions, ServerEntry
-from sidecar.proxy.http.relay import Relay
+from sidecar.proxy.http.relay.relay import Relay
 from sidecar.proxy.http.server import Server, check, serve
 from tests.paths import ROOT
 from tests.proxy.http.living import SERVER
@@ -158,7 +158,7 @@ async def test_what_fails_in_the_midst_of_an_answer_breaks_it_off(
     def broken(*_: object) -> None:
         raise error
 
-    monkeypatch.setattr("sidecar.proxy.http.relay_exchange.Exchange.streamed", broken)
+    monkeypatch.setattr("sidecar.proxy.http.relay.exchange.Exchange.streamed", broken)
     async with relayed(tmp_path, always(streamed(event(result(1))))) as (_, stage):
         client = await stage.send(request())
         assert (await client.head()).status == 200
@@ -179,7 +179,7 @@ async def test_what_fails_inside_is_one_requests_fate(
 
     async with relayed(tmp_path, FINE) as (_, stage):
         with monkeypatch.context() as patched:
-            patched.setattr("sidecar.proxy.http.relay.asked", broken)
+            patched.setattr("sidecar.proxy.http.relay.relay.asked", broken)
             assert (await stage.ask(request())).status == 500
         assert (await stage.ask(request())).status == 200
 

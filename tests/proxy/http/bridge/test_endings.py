@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sidecar.proxy.http import front
-from sidecar.proxy.http.bridge import handshake
+from sidecar.proxy.http.bridge import front, handshake
 from sidecar.proxy.http.bridge.backstage import Backstage, Running
 from sidecar.proxy.http.endpoint import Limits
 from sidecar.proxy.playback import Playback

@@ -11,7 +11,7 @@ from yarl import URL
 
 from sidecar.errors import ConfigError
 from sidecar.proxy.http.endpoint import Limits, ServerEntry
-from sidecar.proxy.http.upstream import Upstream, url_of
+from sidecar.proxy.http.relay.upstream import Upstream, url_of
 from tests.proxy.http.relaying import (
     JSON,
     QUICK,

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from sidecar.proxy.http.remote_exchanges import Exchange, Exchanges, Lines
+from sidecar.proxy.http.remote.exchanges import Exchange, Exchanges, Lines
 from sidecar.proxy.link import Remark
 from sidecar.wire.jsonrpc import Message
 from tests.proxy.http.odd_server import (

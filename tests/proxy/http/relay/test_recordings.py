@@ -10,7 +10,7 @@ import pytest
 from sidecar.cassette.redaction import Redactor
 from sidecar.errors import JournalError
 from sidecar.proxy.http.endpoint import Limits, ServeOptions
-from sidecar.proxy.http.recordings import Recordings
+from sidecar.proxy.http.relay.recordings import Recordings
 from sidecar.store import recorded
 from sidecar.store.journal import Journal
 from sidecar.wire.jsonrpc import read_line

@@ -9,8 +9,8 @@ import pytest
 
 from sidecar.cassette.redaction import Redactor
 from sidecar.proxy.http.endpoint import ServeOptions
-from sidecar.proxy.http.recordings import Recordings
-from sidecar.proxy.http.relay_exchange import Asked, Exchange, asked
+from sidecar.proxy.http.relay.exchange import Asked, Exchange, asked
+from sidecar.proxy.http.relay.recordings import Recordings
 from sidecar.store import cassettes, recorded
 from sidecar.store.journal import Journal
 from sidecar.wire.jsonrpc import Message, read_line

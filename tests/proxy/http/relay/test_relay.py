@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sidecar.errors import JournalError
-from sidecar.proxy.http.relay_exchange import Exchange
+from sidecar.proxy.http.relay.exchange import Exchange
 from tests.proxy.http.relaying import (
     EVENTS,
     JSON,

@@ -9,7 +9,7 @@ import aiohttp
 
 from sidecar.errors import MessageTooLargeError
 from sidecar.proxy.http.headers import JSON, STREAM
-from sidecar.proxy.http.remote_requests import CUT, NoAnswerError
+from sidecar.proxy.http.remote.requests import CUT, NoAnswerError
 from sidecar.wire.sse import Event, EventBuffer
 
 _RETRY_SECONDS = 1.0  # where the server does not say how long to wait

@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
-from sidecar.proxy.http.remote_requests import (
+from sidecar.proxy.http.remote.requests import (
     NoAnswerError,
     Requests,
     Sent,

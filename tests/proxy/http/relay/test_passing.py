@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sidecar.proxy.http.passing import PassedResponse
+from sidecar.proxy.http.relay.passing import PassedResponse
 from tests.proxy.http.relaying import (
     EVENTS,
     JSON,

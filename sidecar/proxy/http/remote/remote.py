@@ -11,11 +11,11 @@ from collections.abc import MutableMapping
 from contextlib import ExitStack
 from typing import BinaryIO
 
-from sidecar.proxy.http.remote_exchanges import Exchange, Exchanges, Lines
-from sidecar.proxy.http.remote_requests import NoAnswerError, Requests
-from sidecar.proxy.http.remote_session import RemoteSession
-from sidecar.proxy.http.remote_sse import OlderSse
-from sidecar.proxy.http.remote_streamable import OlderServerError, Streamable
+from sidecar.proxy.http.remote.exchanges import Exchange, Exchanges, Lines
+from sidecar.proxy.http.remote.requests import NoAnswerError, Requests
+from sidecar.proxy.http.remote.session import RemoteSession
+from sidecar.proxy.http.remote.sse import OlderSse
+from sidecar.proxy.http.remote.streamable import OlderServerError, Streamable
 from sidecar.proxy.link import START_FAILED, Remark
 from sidecar.proxy.options import ProxyOptions
 from sidecar.proxy.oversized import is_answer, too_large

@@ -7,9 +7,9 @@ from aiohttp.test_utils import make_mocked_request
 from multidict import CIMultiDict
 
 from sidecar.errors import UsageError
+from sidecar.proxy.http.admission import Guard, check_allowed, is_loopback
 from sidecar.proxy.http.answers import RefusedError
 from sidecar.proxy.http.endpoint import ServeOptions
-from sidecar.proxy.http.guard import Guard, check_allowed, is_loopback
 
 OPTIONS = ServeOptions((), "record", "/journal.db", "local/01JDPR0XY00000000000000000")
 

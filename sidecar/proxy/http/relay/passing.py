@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sidecar.proxy.http.endpoint import Limits
-    from sidecar.proxy.http.relay_exchange import Exchange
+    from sidecar.proxy.http.relay.exchange import Exchange
     from sidecar.wire.jsonrpc import Message
 
 _CUT = b"\0\nevent: cut\n\n"

@@ -9,8 +9,8 @@ import aiohttp
 import pytest
 from aiohttp import web
 
-from sidecar.proxy.http.remote_requests import NoAnswerError
-from sidecar.proxy.http.remote_streams import Place, body, events, excerpt, is_stream
+from sidecar.proxy.http.remote.requests import NoAnswerError
+from sidecar.proxy.http.remote.streams import Place, body, events, excerpt, is_stream
 from sidecar.wire.sse import Event
 from tests.proxy.http.odd_server import Answer, OddServer, answering, cut, stream
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sidecar.proxy.http.headers import SESSION_HEADER
-from sidecar.proxy.http.remote_exchanges import Exchange
+from sidecar.proxy.http.remote.exchanges import Exchange
 from sidecar.wire.json_text import string_at_once
 from sidecar.wire.jsonrpc import Message
 from sidecar.wire.mcp import INITIALIZE, TOOLS_CALL, TOOLS_LIST, members_of, read_tool_call

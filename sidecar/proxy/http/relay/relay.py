@@ -18,11 +18,11 @@ from sidecar.proxy.http.headers import (
     credentials_of,
     sent_headers,
 )
-from sidecar.proxy.http.legacy import LegacySession, LegacySessions
-from sidecar.proxy.http.passing import Passing, pass_body, pass_events
-from sidecar.proxy.http.recordings import Recordings
-from sidecar.proxy.http.relay_exchange import Asked, Exchange, asked
-from sidecar.proxy.http.upstream import Sent, Upstream
+from sidecar.proxy.http.relay.exchange import Asked, Exchange, asked
+from sidecar.proxy.http.relay.legacy import LegacySession, LegacySessions
+from sidecar.proxy.http.relay.passing import Passing, pass_body, pass_events
+from sidecar.proxy.http.relay.recordings import Recordings
+from sidecar.proxy.http.relay.upstream import Sent, Upstream
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

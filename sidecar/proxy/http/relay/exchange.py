@@ -13,7 +13,7 @@ from sidecar.wire.mcp import CANCELLED, INITIALIZE, LISTEN
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from sidecar.proxy.http.recordings import Recording, Recordings
+    from sidecar.proxy.http.relay.recordings import Recording, Recordings
 
 _REFUSED = (401, 403, 404, 405, 407)  # at the door: clients ask again, or elsewhere
 _ERROR = 400  # from here on

@@ -8,10 +8,10 @@ from http import HTTPStatus
 import aiohttp
 
 from sidecar.proxy.http.headers import JSON, SESSION_HEADER, STREAM
-from sidecar.proxy.http.remote_exchanges import OLDER, Exchange, Exchanges
-from sidecar.proxy.http.remote_requests import NoAnswerError, Requests, Sent, refusal
-from sidecar.proxy.http.remote_session import RemoteSession
-from sidecar.proxy.http.remote_streams import Place, body, events, excerpt, is_stream
+from sidecar.proxy.http.remote.exchanges import OLDER, Exchange, Exchanges
+from sidecar.proxy.http.remote.requests import NoAnswerError, Requests, Sent, refusal
+from sidecar.proxy.http.remote.session import RemoteSession
+from sidecar.proxy.http.remote.streams import Place, body, events, excerpt, is_stream
 
 NOTICE_SECONDS = 30.0
 """How long a server may take to accept what has no answer: the client's next line waits."""

@@ -10,10 +10,10 @@ from urllib.parse import urljoin
 
 from sidecar.proxy.http.headers import JSON, STREAM
 from sidecar.proxy.http.outgoing import is_same_origin, shown
-from sidecar.proxy.http.remote_exchanges import Exchange, Exchanges
-from sidecar.proxy.http.remote_requests import NoAnswerError, Requests, Sent, refusal
-from sidecar.proxy.http.remote_streamable import NOTICE_SECONDS
-from sidecar.proxy.http.remote_streams import body, events, excerpt, is_stream
+from sidecar.proxy.http.remote.exchanges import Exchange, Exchanges
+from sidecar.proxy.http.remote.requests import NoAnswerError, Requests, Sent, refusal
+from sidecar.proxy.http.remote.streamable import NOTICE_SECONDS
+from sidecar.proxy.http.remote.streams import body, events, excerpt, is_stream
 
 _ENDED = "its event stream ended"
 _REFUSAL_BYTES = 1 << 20

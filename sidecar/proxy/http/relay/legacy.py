@@ -14,7 +14,8 @@ from yarl import URL
 from sidecar.errors import MessageTooLargeError
 from sidecar.proxy.http.answers import RefusedError
 from sidecar.proxy.http.endpoint import SESSION_QUERY, messages_path
-from sidecar.proxy.http.passing import (
+from sidecar.proxy.http.relay.exchange import Asked, Exchange
+from sidecar.proxy.http.relay.passing import (
     BrokenOffError,
     PassedResponse,
     Passing,
@@ -22,7 +23,6 @@ from sidecar.proxy.http.passing import (
     pass_body,
     pass_rest,
 )
-from sidecar.proxy.http.relay_exchange import Asked, Exchange
 from sidecar.proxy.streams import say
 from sidecar.wire.sse import Event, EventBuffer, encode
 
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
     from aiohttp import web
 
-    from sidecar.proxy.http.recordings import Recording, Recordings
-    from sidecar.proxy.http.upstream import Upstream
+    from sidecar.proxy.http.relay.recordings import Recording, Recordings
+    from sidecar.proxy.http.relay.upstream import Upstream
     from sidecar.wire.jsonrpc import Message
 
 _ENDPOINT = "endpoint"

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from sidecar.proxy.http.remote_exchanges import Exchange
-from sidecar.proxy.http.remote_session import RemoteSession
+from sidecar.proxy.http.remote.exchanges import Exchange
+from sidecar.proxy.http.remote.session import RemoteSession
 from sidecar.wire.jsonrpc import Message
 from tests.proxy.http.odd_server import INITIALIZE, INITIALIZED, MODERN, call, modern, notice
 

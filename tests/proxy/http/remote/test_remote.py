@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from sidecar.proxy.http.remote_session import RemoteSession
+from sidecar.proxy.http.remote.session import RemoteSession
 from tests.paths import ROOT
 from tests.proxy.http.odd_server import (
     INITIALIZE,
