@@ -18,7 +18,7 @@ from pathlib import Path
 from sidecar.agents.configs.clients import KIND_KEYS, KINDS
 from sidecar.agents.configs.marks import HEADER_VARIABLE, url_words
 from sidecar.agents.configs.wrapping import as_before
-from sidecar.cassette.config_secrets import config_secrets
+from sidecar.cassette.redaction.config_secrets import config_secrets
 from sidecar.errors import ConfigError, UsageError
 from sidecar.proxy.addresses import checked_url, is_header_name
 from sidecar.proxy.options import Mode, OnMiss, Transport

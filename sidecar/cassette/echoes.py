@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from sidecar.cassette.lazy_patterns import compiled
-from sidecar.cassette.masking import Span
-from sidecar.cassette.placeholders import placeholder, placeholders_in
-from sidecar.cassette.secret_values import MIN_TELLING_CHARS, is_telling
+from sidecar.cassette.redaction.lazy_patterns import compiled
+from sidecar.cassette.redaction.masking import Span
+from sidecar.cassette.redaction.placeholders import placeholder, placeholders_in
+from sidecar.cassette.redaction.values import MIN_TELLING_CHARS, is_telling
 
 _RUN = rb"[^\s\"'`<>\\,;(){}\[\]|]{8,4096}"
 _PARTS = rb"[=:/@&?#%]+"

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from sidecar.cassette.arguments import Absent, ArgsMatch, equal
-from sidecar.cassette.placeholders import MARK, UNIFIED
+from sidecar.cassette.redaction.placeholders import MARK, UNIFIED
 from sidecar.wire.json_text import JsonValue
 
 ANYWHERE = ""

@@ -27,8 +27,8 @@ from sidecar.cassette.eras import is_modern
 from sidecar.cassette.interaction import Interaction
 from sidecar.cassette.masked_arguments import ANYWHERE, fits, in_clear
 from sidecar.cassette.outcome import is_of_transport
-from sidecar.cassette.placeholders import MARK, unify
 from sidecar.cassette.recorder import Masks
+from sidecar.cassette.redaction.placeholders import MARK, unify
 from sidecar.wire.json_text import JsonValue, NotJsonError, join, parse, without
 from sidecar.wire.mcp import (
     DISCOVER,

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from sidecar.cassette.interaction import Cassette, Interaction
-from sidecar.cassette.placeholders import Renumberer, numbers_in
-from sidecar.cassette.redaction import Redactor
+from sidecar.cassette.redaction.placeholders import Renumberer, numbers_in
+from sidecar.cassette.redaction.redactor import Redactor
 from sidecar.cassette.second_look import looked_over
 from sidecar.cassette.texts import texts_of, with_texts
 

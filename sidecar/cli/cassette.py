@@ -10,7 +10,7 @@ import click
 from sidecar.cassette.interaction import Cassette
 from sidecar.cassette.multi_round import rounds_by_call
 from sidecar.cassette.redacting import Redacted, redacted
-from sidecar.cassette.redaction import Redactor, secret_environment
+from sidecar.cassette.redaction.redactor import Redactor, secret_environment
 from sidecar.cli.options import (
     Places,
     places,

@@ -19,8 +19,8 @@ from sidecar.agents.command import (
 )
 from sidecar.agents.config import AgentConfig, ProxyArguments, ServerEntry, wrapped
 from sidecar.agents.slips import refuse_slips
-from sidecar.cassette.config_secrets import command_secrets, config_secrets
-from sidecar.cassette.redaction import Redactor, secret_environment
+from sidecar.cassette.redaction.config_secrets import command_secrets, config_secrets
+from sidecar.cassette.redaction.redactor import Redactor, secret_environment
 from sidecar.cassette.texts import texts_of
 from sidecar.cli.options import Places, say
 from sidecar.errors import ConfigError, SidecarError, UsageError

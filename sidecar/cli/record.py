@@ -9,7 +9,7 @@ import click
 from sidecar.agents.attempt import new_run
 from sidecar.agents.command import stop_on_signals
 from sidecar.agents.config import DEFAULT_CONFIG, AgentConfig, ProxyArguments, read_config
-from sidecar.cassette.redaction import Redactor
+from sidecar.cassette.redaction.redactor import Redactor
 from sidecar.cli.execution import (
     Plan,
     execute,

@@ -27,7 +27,7 @@ from sidecar.agents.judge import NoJudgement
 from sidecar.agents.slips import refuse_slips
 from sidecar.agents.trial import Setting
 from sidecar.cassette.interaction import Cassette
-from sidecar.cassette.redaction import Redactor
+from sidecar.cassette.redaction.redactor import Redactor
 from sidecar.cli.baselines import BaselineOptions, baseline_of, baseline_options
 from sidecar.cli.execution import masks_of, stopped_code
 from sidecar.cli.grade import show_grade, summary_option

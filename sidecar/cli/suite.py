@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import click
 
-from sidecar.cassette.redaction import Redactor
+from sidecar.cassette.redaction.redactor import Redactor
 from sidecar.cli.options import json_option, places
 from sidecar.errors import SuiteError
 from sidecar.grading.refusal import Refusal, refusal

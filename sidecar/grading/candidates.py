@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
 from sidecar.cassette.arguments import ABSENT, Absent, ArgsMatch, canonical
-from sidecar.cassette.placeholders import MARK, unify
+from sidecar.cassette.redaction.placeholders import MARK, unify
 from sidecar.suite.model import ExpectedCall
 from sidecar.wire.json_text import JsonValue, NotJsonError
 

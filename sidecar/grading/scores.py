@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import compress
 
 from sidecar.cassette.arguments import differences, equal
-from sidecar.cassette.placeholders import unify
+from sidecar.cassette.redaction.placeholders import unify
 from sidecar.grading.candidates import canonical_text
 from sidecar.grading.json_canonical import jcs
 from sidecar.grading.reasons import Reason, differing, shown

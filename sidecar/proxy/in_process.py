@@ -12,7 +12,7 @@ from mcp_types.jsonrpc import jsonrpc_message_adapter
 
 from sidecar.cassette.interaction import Cassette, Interaction
 from sidecar.cassette.matcher import Matcher
-from sidecar.cassette.redaction import Redactor
+from sidecar.cassette.redaction.redactor import Redactor
 from sidecar.cassette.replayer import Replayer
 from sidecar.errors import UsageError
 from sidecar.wire.jsonrpc import Message, read_line

@@ -6,8 +6,8 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
-from sidecar.cassette.config_secrets import command_secrets, config_secrets
-from sidecar.cassette.redaction import Redactor, secret_environment
+from sidecar.cassette.redaction.config_secrets import command_secrets, config_secrets
+from sidecar.cassette.redaction.redactor import Redactor, secret_environment
 from sidecar.store.masking import masks_for
 from sidecar.store.settings import Rules
 from sidecar.wire.json_text import dump

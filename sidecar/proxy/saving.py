@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Protocol
 
-from sidecar.cassette.redaction import Redactor
+from sidecar.cassette.redaction.redactor import Redactor
 from sidecar.errors import SidecarError
 from sidecar.proxy.options import Mode
 from sidecar.proxy.streams import say

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from sidecar.agents.configs.discovery import Found, Server
 from sidecar.agents.configs.marks import HEADER_VARIABLE
 from sidecar.agents.configs.wrapping import Change, Outcome
-from sidecar.cassette.redaction import Redactor, unify
+from sidecar.cassette.redaction.redactor import Redactor, unify
 from sidecar.report.tables import Column, table
 from sidecar.report.text import escaped
 from sidecar.wire.json_text import JsonValue

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from sidecar.cassette.file_format import Loaded, lines, read
 from sidecar.cassette.interaction import Cassette, Interaction, Server
-from sidecar.cassette.placeholders import MARK, Renumberer, numbers_in
-from sidecar.cassette.redaction import Redactor
+from sidecar.cassette.redaction.placeholders import MARK, Renumberer, numbers_in
+from sidecar.cassette.redaction.redactor import Redactor
 from sidecar.cassette.texts import texts_of, with_texts
 from sidecar.errors import CassetteError, UsageError
 from sidecar.store import atomic, recorded

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
 from sidecar.cassette.interaction import Interaction, Passage, Response
-from sidecar.cassette.redaction import Redactor
+from sidecar.cassette.redaction.redactor import Redactor
 from sidecar.errors import JournalError
 from sidecar.store import recorded
 from sidecar.store.connection import Connection

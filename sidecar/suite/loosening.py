@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from sidecar.cassette.arguments import ABSENT, Absent, ArgsMatch
-from sidecar.cassette.placeholders import PATTERN
+from sidecar.cassette.redaction.placeholders import PATTERN
 from sidecar.errors import UsageError
 from sidecar.wire.json_pointer import inside, parts_of
 from sidecar.wire.json_text import JsonValue

@@ -1,7 +1,7 @@
 import pytest
 
 from sidecar.cassette.echoes import Echoes
-from sidecar.cassette.placeholders import placeholder
+from sidecar.cassette.redaction.placeholders import placeholder
 
 SALT = b"salt"
 VALUE = "Zq8knownValue9"

@@ -2,7 +2,7 @@ import json
 
 from sidecar.cassette.interaction import Cassette, Interaction, Response, Server
 from sidecar.cassette.redacting import redacted
-from sidecar.cassette.redaction import Redactor
+from sidecar.cassette.redaction.redactor import Redactor
 
 SALT = b"salt"
 

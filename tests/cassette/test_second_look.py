@@ -1,7 +1,7 @@
 import json
 
 from sidecar.cassette.interaction import Interaction, Passage, Response
-from sidecar.cassette.redaction import Redactor
+from sidecar.cassette.redaction.redactor import Redactor
 from sidecar.cassette.second_look import looked_over
 from sidecar.cassette.texts import texts_of
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sidecar.cassette.arguments import ABSENT, Absent, ArgsMatch, matches
-from sidecar.cassette.placeholders import unify
+from sidecar.cassette.redaction.placeholders import unify
 from sidecar.grading.candidates import (
     CallIndex,
     Candidates,

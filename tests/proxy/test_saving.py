@@ -9,7 +9,7 @@ from typing import NamedTuple
 import pytest
 
 from sidecar.cassette.interaction import Cassette, Interaction, Response
-from sidecar.cassette.redaction import Redactor
+from sidecar.cassette.redaction.redactor import Redactor
 from sidecar.errors import CassetteError
 from sidecar.proxy.options import MODES, Mode
 from sidecar.proxy.saving import answering, load, save

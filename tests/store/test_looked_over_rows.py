@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sidecar.cassette.interaction import Interaction, Passage, Response
-from sidecar.cassette.redaction import Redactor
+from sidecar.cassette.redaction.redactor import Redactor
 from sidecar.store import cassettes, recorded
 from sidecar.store.ids import process_start
 from sidecar.store.journal import Journal

@@ -13,9 +13,9 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from sidecar.agents.configs.clients import INPUTS
 from sidecar.agents.configs.nodes import Node
 from sidecar.agents.configs.secret_variables import is_secret_name, references_in
-from sidecar.cassette.config_secrets import config_secrets
-from sidecar.cassette.redaction import Redactor
-from sidecar.cassette.secret_names import is_query_secret, name_kind, words, words_of
+from sidecar.cassette.redaction.config_secrets import config_secrets
+from sidecar.cassette.redaction.names import is_query_secret, name_kind, words, words_of
+from sidecar.cassette.redaction.redactor import Redactor
 
 _TELLING = words_of(
     "header headers auth authorization authentication bearer token tokens key keys apikey "

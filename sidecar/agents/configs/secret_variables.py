@@ -11,8 +11,8 @@ from collections.abc import Iterator
 
 from sidecar.agents.configs.clients import Client
 from sidecar.agents.configs.nodes import Node
-from sidecar.cassette.config_secrets import config_secrets
-from sidecar.cassette.secret_names import secret_environment
+from sidecar.cassette.redaction.config_secrets import config_secrets
+from sidecar.cassette.redaction.names import secret_environment
 
 # `${env:NAME}`, `${NAME:-default}`, `$NAME`, `{env:NAME}`, `${{ secrets.NAME }}`, `${input:ID}`
 _REFERENCES = re.compile(

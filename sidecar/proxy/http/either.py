@@ -15,7 +15,7 @@ from sidecar.proxy.http.relay.relay import Relay
 if TYPE_CHECKING:
     from aiohttp import web
 
-    from sidecar.cassette.redaction import Redactor
+    from sidecar.cassette.redaction.redactor import Redactor
     from sidecar.proxy.http.bridge.front import Front
     from sidecar.proxy.http.endpoint import ServeOptions, ServerEntry
     from sidecar.store.journal import Journal

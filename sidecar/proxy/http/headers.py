@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from multidict import CIMultiDict, CIMultiDictProxy
 
-from sidecar.cassette.secret_names import secret_environment
-from sidecar.cassette.secret_values import is_telling
+from sidecar.cassette.redaction.names import secret_environment
+from sidecar.cassette.redaction.values import is_telling
 from sidecar.wire.mcp import HANDSHAKE_VERSIONS
 from sidecar.wire.routing_headers import PROTOCOL_VERSION
 

@@ -27,7 +27,7 @@ from sidecar.store.journal import Journal
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
-    from sidecar.cassette.redaction import Redactor
+    from sidecar.cassette.redaction.redactor import Redactor
     from sidecar.proxy.http.endpoint import ServeOptions, ServerEntry
     from sidecar.store.cassettes import Loaded
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from sidecar.cassette.redaction import Redactor
+from sidecar.cassette.redaction.redactor import Redactor
 from sidecar.errors import ConfigError, UsageError
 from sidecar.proxy import open_files
 from sidecar.proxy.http import server

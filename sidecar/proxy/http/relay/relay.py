@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from aiohttp import web
     from yarl import URL
 
-    from sidecar.cassette.redaction import Redactor
+    from sidecar.cassette.redaction.redactor import Redactor
     from sidecar.proxy.http.endpoint import ServeOptions, ServerEntry
     from sidecar.store.journal import Journal
 

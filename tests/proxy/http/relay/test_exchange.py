@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sidecar.cassette.redaction import Redactor
+from sidecar.cassette.redaction.redactor import Redactor
 from sidecar.proxy.http.endpoint import ServeOptions
 from sidecar.proxy.http.relay.exchange import Asked, Exchange, asked
 from sidecar.proxy.http.relay.recordings import Recordings

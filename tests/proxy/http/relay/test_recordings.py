@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sidecar.cassette.redaction import Redactor
+from sidecar.cassette.redaction.redactor import Redactor
 from sidecar.errors import JournalError
 from sidecar.proxy.http.endpoint import Limits, ServeOptions
 from sidecar.proxy.http.relay.recordings import Recordings
