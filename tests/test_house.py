@@ -3,6 +3,8 @@
 import ast
 import json
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -133,3 +135,22 @@ def test_everything_that_is_asked_for_is_locked() -> None:
     for requirement in [*project["project"]["dependencies"], *asked]:
         name = requirement.split("[")[0].split(">")[0].split("=")[0].replace("_", "-").lower()
         assert f"\n{name}==" in locked, f"{name} is not locked: run `make lock UPGRADE=`"
+
+
+@pytest.mark.timeout(300)  # everything is collected once more
+def test_every_process_gives_the_tests_the_same_names(request: pytest.FixtureRequest) -> None:
+    """Parametrized values with a clock, a process id or chance in them: workers would differ."""
+    collect = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider"]
+    done = subprocess.run(
+        [*collect, *request.config.args],
+        cwd=request.config.invocation_params.dir,
+        capture_output=True,
+        check=True,
+        text=True,
+    )
+
+    # A line break within a name breaks its line there.
+    known = done.stdout.replace("\n", "")
+    assert [
+        item.nodeid for item in request.session.items if item.nodeid.replace("\n", "") not in known
+    ] == []
