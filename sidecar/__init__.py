@@ -6,9 +6,7 @@ once per server by every agent, and must not wait for what it does not need.
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING
-
+TYPE_CHECKING = False  # that of `typing`, which is not imported for it
 if TYPE_CHECKING:
     from sidecar.cassette.interaction import Cassette, Interaction, Passage, Response, Server
     from sidecar.errors import SidecarError
@@ -64,4 +62,6 @@ __all__ = [
 def __getattr__(name: str) -> object:
     if name not in _HOMES:
         raise AttributeError(f"module 'sidecar' has no attribute {name!r}")
-    return getattr(importlib.import_module(_HOMES[name]), name)
+    from importlib import import_module  # noqa: PLC0415  # a proxy needs none of this
+
+    return getattr(import_module(_HOMES[name]), name)

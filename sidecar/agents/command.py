@@ -183,7 +183,10 @@ def words_of(command: Sequence[str]) -> tuple[str, ...]:
                 hint="close the quotes",
             ) from None
     if not words or not words[0]:
-        raise AgentError("there is no agent command", hint="give it after `--`: python agent.py")
+        raise AgentError(
+            "there is no agent command",
+            hint="give one, such as `-- python agent.py`, or to `run` --agent 'python agent.py'",
+        )
     return words
 
 

@@ -1,8 +1,8 @@
 """An agent's MCP config: read, and copied with every server behind the sidecar.
 
-The config is the one that Claude's programs read: an object `mcpServers` of entries with
-`command`, `args` and `env`, or with `url`, `headers` and `type`. The user's own file is
-never written.
+The config that all is told in is the one that Claude's programs read: an object `mcpServers`
+of entries with `command`, `args` and `env`, or with `url`, `headers` and `type`. Those of other
+clients are read as such a one. The user's own file is never written.
 """
 
 from __future__ import annotations
@@ -15,8 +15,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sidecar.agents.configs.clients import KIND_KEYS, KINDS
+from sidecar.agents.configs.clients import KIND_KEYS, KINDS, client_of
+from sidecar.agents.configs.document import read, read_servers
+from sidecar.agents.configs.jsonc import as_plain_json
+from sidecar.agents.configs.locations import location_of
 from sidecar.agents.configs.marks import HEADER_VARIABLE, url_words
+from sidecar.agents.configs.plain_entries import plain_entries
 from sidecar.agents.configs.wrapping import as_before
 from sidecar.cassette.redaction.config_secrets import config_secrets
 from sidecar.errors import ConfigError, UsageError
@@ -24,7 +28,7 @@ from sidecar.proxy.addresses import checked_url, is_header_name
 from sidecar.proxy.options import Mode, OnMiss, Transport
 from sidecar.store.settings import NO_RULES, Rules
 from sidecar.suite.json_reading import line_of
-from sidecar.wire.json_pointer import inside
+from sidecar.wire.json_pointer import inside, parts_of
 from sidecar.wire.json_text import JsonValue, Number
 
 SERVERS_KEY = "mcpServers"
@@ -32,8 +36,8 @@ DEFAULT_CONFIG = ".mcp.json"
 """Where a project's config lies, below the project folder."""
 
 _EXAMPLE = '{"mcpServers": {"NAME": {"command": "...", "args": ["..."]}}}'
-_OTHER_URL_KEYS = ("serverUrl", "httpUrl", "uri")
-_OTHER_KEYS = ("servers", "context_servers", "mcp_servers", "mcp", "extensions")
+_URL_KEYS: Mapping[str, Transport | None] = {"url": None, "serverUrl": None, "httpUrl": "http"}
+_OTHER_FORMATS = (".toml", ".yaml", ".yml")
 _URL_HINT = 'write "url": "https://HOST/mcp"'
 _DECODER = json.JSONDecoder(parse_float=Number)
 
@@ -128,7 +132,43 @@ def read_config(path: str | os.PathLike[str]) -> AgentConfig:
             hint=f"name the agent's MCP config with --config, or write one: {_EXAMPLE}",
         ) from None
     # A config that is wrapped is read as it was, so that no proxy gets into another (W11).
-    return _Reader(place, _text_of(as_before(place, data), place)).read()
+    data = as_before(place, data)
+    text = _text_of(data, place)
+    plain = "" if place.lower().endswith(_OTHER_FORMATS) else as_plain_json(text)
+    document = _decoded(plain)
+    if document is not None and SERVERS_KEY in document and not _is_read_otherwise(place):
+        config = _Reader(place, plain).read(document)
+        read(_absolute(place), data, client="generic")  # which refuses a name that is there twice
+        return config
+    return _of_another_client(place, data)
+
+
+def _is_read_otherwise(place: str) -> bool:
+    """Whether its client takes URLs and variables for something else than Claude's programs."""
+    location = location_of(_absolute(place))
+    client = client_of(location.client if location else "claude-code")
+    takes_bare = client.variables is not None and client.variables.pattern.match("$A")
+    return bool(takes_bare) or dict(client.urls) != {"url": None}
+
+
+def _decoded(text: str) -> dict[str, JsonValue] | None:
+    """Decode a config; None if it is no JSON object."""
+    try:
+        document: JsonValue = _DECODER.decode(text)
+    except (RecursionError, ValueError):
+        return None
+    return document if isinstance(document, dict) else None
+
+
+def _absolute(path: str) -> str:
+    return str(Path(path).absolute())
+
+
+def _of_another_client(place: str, data: bytes) -> AgentConfig:
+    """Read a config that has its servers elsewhere, or written in another way."""
+    found = plain_entries(read_servers(_absolute(place), data))
+    document: dict[str, JsonValue] = {SERVERS_KEY: {one.name: one.entry for one in found}}
+    return _Reader(place, "", {one.name: one.line for one in found}).read(document)
 
 
 def config_of_names(names: Iterable[str]) -> AgentConfig:
@@ -161,7 +201,8 @@ def wrapped(config: AgentConfig, arguments: ProxyArguments) -> dict[str, JsonVal
 def _started(server: ServerEntry) -> dict[str, JsonValue]:
     """Make an entry with a URL one that is started; its command is still to be filled in."""
     kinds = {key: "stdio" for key in KIND_KEYS if key in server.entry}
-    entry = {key: value for key, value in server.entry.items() if key not in ("url", "headers")}
+    gone = (*_URL_KEYS, "headers")
+    entry = {key: value for key, value in server.entry.items() if key not in gone}
     values = enumerate(server.headers.values(), 1)
     headers = {f"{HEADER_VARIABLE}{number}": value for number, value in values}
     return {**entry, **kinds, **({"env": {**server.env, **headers}} if headers else {})}
@@ -217,37 +258,23 @@ def _text_of(data: bytes, place: str) -> str:
 class _Reader:
     """Reads one config's text; knows where in it something is wrong."""
 
-    def __init__(self, place: str, text: str) -> None:
+    def __init__(self, place: str, text: str, lines: Mapping[str, int] | None = None) -> None:
+        """Make a reader.
+
+        Args:
+            place: The config.
+            text: Its JSON text.
+            lines: The line of each server, where the config is no such text.
+        """
         self._place = place
         self._text = text
+        self._lines = lines
 
-    def read(self) -> AgentConfig:
-        document = self._document()
+    def read(self, document: Mapping[str, JsonValue]) -> AgentConfig:
         servers = self._servers(document)
         return AgentConfig(tuple(self._entry(*item) for item in servers.items()), document)
 
-    def _document(self) -> dict[str, JsonValue]:
-        try:
-            document = _DECODER.decode(self._text)
-        except json.JSONDecodeError as error:
-            raise ConfigError(
-                f"the config is no JSON: {error.msg}",
-                place=f"{self._place}:{error.lineno}:{error.colno}",
-                hint="mend it; comments and trailing commas are no JSON",
-            ) from None
-        except (RecursionError, ValueError) as error:  # a number of 5,000 digits, for one
-            raise ConfigError(
-                f"the config cannot be read: {error}", place=self._place, hint="mend it"
-            ) from None
-        if not isinstance(document, dict):
-            raise self._error("", "the config is no JSON object", f"write {_EXAMPLE}")
-        return document
-
     def _servers(self, document: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
-        if SERVERS_KEY not in document:
-            other = next((key for key in _OTHER_KEYS if key in document), None)
-            but = f"; `{other}` is another client's, and not read yet" if other else ""
-            raise self._error("", f"the config has no `{SERVERS_KEY}`{but}", f"write {_EXAMPLE}")
         servers = document[SERVERS_KEY]
         if not isinstance(servers, dict):
             raise self._error(
@@ -264,15 +291,9 @@ class _Reader:
         if not isinstance(entry, dict):
             raise self._error(pointer, f"the entry {name!r} is no object", f"write {_EXAMPLE}")
         command, args = entry.get("command"), entry.get("args", [])
-        if command is None and "url" in entry:
-            return self._remote(pointer, name, entry)
-        other = next((key for key in _OTHER_URL_KEYS if key in entry), None)
-        if command is None and other:
-            raise self._error(
-                pointer,
-                f"the server {name!r} has its URL in `{other}`, which other clients read",
-                "write `url` in a copy of the config, and give that one",
-            )
+        url_key = next((key for key in _URL_KEYS if key in entry), None)
+        if command is None and url_key is not None:
+            return self._remote(pointer, name, entry, url_key)
         if not isinstance(command, str) or not command.strip():
             raise self._error(
                 pointer, f"the entry {name!r} has no `command`", "name the program that starts it"
@@ -288,25 +309,29 @@ class _Reader:
         words = self._words(pointer, args)
         return ServerEntry(name, command, words, env, entry, place, cwd=_string(entry.get("cwd")))
 
-    def _remote(self, pointer: str, name: str, entry: Mapping[str, JsonValue]) -> ServerEntry:
-        url = entry["url"]
+    def _remote(
+        self, pointer: str, name: str, entry: Mapping[str, JsonValue], key: str
+    ) -> ServerEntry:
+        url = entry[key]
         if not isinstance(url, str):
-            raise self._error(f"{pointer}/url", f"the `url` of {name!r} is no string", _URL_HINT)
+            raise self._error(
+                f"{pointer}/{key}", f"the `{key}` of {name!r} is no string", _URL_HINT
+            )
         if "$" not in url:  # else it is whole only once the client has filled it in
             try:
                 checked_url(url)
             except UsageError as error:
-                raise self._error(f"{pointer}/url", error.problem, error.hint or "") from None
+                raise self._error(f"{pointer}/{key}", error.problem, error.hint or "") from None
         return ServerEntry(
             name,
             "",
             (),
             _strings(entry.get("env")),
             entry,
-            self._place_of(f"{pointer}/url"),
+            self._place_of(f"{pointer}/{key}"),
             url,
             self._headers(pointer, entry.get("headers", {})),
-            self._transport(pointer, entry),
+            self._transport(pointer, entry) or _URL_KEYS[key],
         )
 
     def _transport(self, pointer: str, entry: Mapping[str, JsonValue]) -> Transport | None:
@@ -350,6 +375,9 @@ class _Reader:
         return ConfigError(problem, place=self._place_of(pointer), hint=hint)
 
     def _place_of(self, pointer: str) -> str:
+        if self._lines is not None:
+            name = "".join(parts_of(pointer)[1:2])
+            return f"{self._place}:{self._lines[name]}" if name in self._lines else self._place
         line = line_of(self._text, pointer)
         return f"{self._place}:{line}" + (f" {pointer}" if pointer else "")
 

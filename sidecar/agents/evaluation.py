@@ -22,6 +22,7 @@ from sidecar.grading.regression import Baseline
 from sidecar.grading.scores import rubric_score
 from sidecar.grading.trial import TrialGrade
 from sidecar.store import runs
+from sidecar.store.looked_over_rows import look_over
 from sidecar.suite.events import RunEvent, read_events
 from sidecar.suite.fixtures import compiled, tools_by_server
 from sidecar.suite.model import AgentEvalSuite, Task
@@ -168,6 +169,7 @@ def evaluate(
             state = "ended"
     finally:
         setting.journal.finish_run(setting.eval_run, state=state)
+    look_over(setting.journal, setting.eval_run, setting.masks)  # the trials told more
     found = log.grade()
     if found.summary is not None:
         runs.save_summary(setting.journal, setting.eval_run, found.summary)

@@ -16,12 +16,14 @@ from sidecar.agents.command import AgentOrder, AgentResult, Stop, run_agent, wri
 from sidecar.agents.config import AgentConfig, ProxyArguments, wrapped
 from sidecar.agents.usage import NO_USAGE, USAGE, Usage, read_usage
 from sidecar.cassette.interaction import Cassette
-from sidecar.cassette.recorder import Masks
+from sidecar.cassette.redaction.redactor import Redactor
+from sidecar.cassette.texts import Change
 from sidecar.proxy.options import OnMiss
 from sidecar.store import cassettes, ids, recorded, runs
 from sidecar.store.clock import SYSTEM_CLOCK, Clock
 from sidecar.store.environment import PROJECT_VARIABLE
 from sidecar.store.journal import Journal
+from sidecar.store.looked_over_rows import look_over
 from sidecar.store.settings import NO_RULES, Rules
 from sidecar.suite.fixtures import entries_of
 from sidecar.suite.model import Task
@@ -58,7 +60,7 @@ class Setting:
     project: Path
     home: str
     journal: Journal
-    masks: Masks
+    masks: Redactor
     timeout_seconds: float
     cwd: Path | None = None
     stop: Stop = field(default_factory=Stop)
@@ -140,18 +142,19 @@ def run_trial(setting: Setting, trial: Trial) -> TrialResult:
             raise
         left = proxies_left(setting.journal, run_id, setting.stop, clock=setting.clock)
         usage = read_usage(order.files.events)
-    output = _masked(setting, result.output)
+    output = _masked(result.output, setting.masks.json_text)
     _end(setting, run_id, result, output, usage)
+    look = look_over(setting.journal, run_id, setting.masks)  # before anything is graded
     rows = recorded.of_run(setting.journal.connection, run_id)
     return TrialResult(
         run_id=run_id,
-        output=output,
+        output=_masked(output, look),
         failure=result.failure,
         latency_ms=round(result.seconds * 1000),
         usage=usage,
         misses=tuple(row.missed for row in rows if row.missed),
         leftovers=_leftovers(trial, {row.entry for row in rows}),
-        last_words=_masked(setting, result.last_words),
+        last_words=_masked(_masked(result.last_words, setting.masks.json_text), look),
         is_stopped=result.stopped is not None,
         has_open_sessions=left > 0,
     )
@@ -232,6 +235,6 @@ def _leftovers(trial: Trial, served: set[int | None]) -> tuple[int, ...]:
     )
 
 
-def _masked(setting: Setting, text: str) -> str:
-    found = parse(setting.masks.json_text(dump(text)))
+def _masked(text: str, mask: Change) -> str:
+    found = parse(mask(dump(text)))
     return found if isinstance(found, str) else text

@@ -1,7 +1,8 @@
 """Variables in a config, filled in where the sidecar itself is the client.
 
-As the clients that read such configs do it: `${NAME}`, and `${NAME:-DEFAULT}`, in commands,
-arguments, working directories, environments, URLs and headers; any other `$` stays.
+As the clients that read such configs do it: `${NAME}`, `${env:NAME}` and `${NAME:-DEFAULT}`,
+in commands, arguments, working directories, environments, URLs and headers; any other `$`
+stays, but for a URL or a header with a variable that only an agent's client fills in.
 """
 
 from __future__ import annotations
@@ -11,20 +12,29 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from sidecar.agents.config import AgentConfig, ServerEntry
+from sidecar.agents.configs.filling import CLIENTS_OWN, FILLED_IN
 from sidecar.errors import ConfigError, UsageError
 from sidecar.proxy.addresses import checked_url
 
-_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 
-
-def filled_in(config: AgentConfig, environ: Mapping[str, str]) -> AgentConfig:
+def filled_in(
+    config: AgentConfig, environ: Mapping[str, str], *, passes_headers: bool = False
+) -> AgentConfig:
     """Fill in the variables of a config's servers; its document stays as it is.
 
+    Args:
+        config: The config.
+        environ: Where variables are looked up.
+        passes_headers: Whether a client's own headers are passed on: one that only the client
+            can fill in is left to it then.
+
     Raises:
-        ConfigError: If a variable is not set and has no default, or a URL is none once it
-            is filled in. Values of other variables are not told.
+        ConfigError: If a variable is not set and has no default, if only a client can fill
+            one in, or if a URL is none once it is filled in. Values of other variables are
+            not told.
     """
-    return replace(config, servers=tuple(_Filling(one, environ).done() for one in config.servers))
+    filled = (_Filling(one, environ).done(passes_headers=passes_headers) for one in config.servers)
+    return replace(config, servers=tuple(filled))
 
 
 class _Filling:
@@ -34,8 +44,14 @@ class _Filling:
         self._server = server
         self._environ = environ
 
-    def done(self) -> ServerEntry:
+    def done(self, *, passes_headers: bool) -> ServerEntry:
         server = self._server
+        headers = server.headers
+        if passes_headers:
+            headers = {key: text for key, text in headers.items() if not CLIENTS_OWN.search(text)}
+        for text in headers.values():
+            self._refuse_clients_own("headers", text)
+        self._refuse_clients_own("url", server.url or "")
         return replace(
             server,
             command=self._filled("command", server.command),
@@ -43,8 +59,18 @@ class _Filling:
             env=self._all("env", server.env),
             cwd=None if server.cwd is None else self._filled("cwd", server.cwd),
             url=None if server.url is None else self._url(server.url),
-            headers=self._all("headers", server.headers),
+            headers=self._all("headers", headers),
         )
+
+    def _refuse_clients_own(self, member: str, text: str) -> None:
+        found = CLIENTS_OWN.search(text)
+        if found is not None:
+            raise ConfigError(
+                f"`{member}` of the server {self._server.name!r} holds {found[0]}, which only an "
+                "agent's client fills in",
+                place=self._place,
+                hint="write ${NAME}, a variable of the environment, or the value",
+            )
 
     def _all(self, member: str, values: Mapping[str, str]) -> dict[str, str]:
         return {name: self._filled(member, text) for name, text in values.items()}
@@ -74,4 +100,4 @@ class _Filling:
                 )
             return known
 
-        return _VARIABLE.sub(value, text)
+        return FILLED_IN.sub(value, text)

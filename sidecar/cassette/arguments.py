@@ -9,10 +9,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from json.encoder import encode_basestring_ascii as _quoted
-from typing import Literal, NamedTuple, TypeAlias
 
 from sidecar.wire.json_pointer import inside
 from sidecar.wire.json_text import JsonValue, NotJsonError, Number, number_key
+from sidecar.wire.typed import Literal, NamedTuple, TypeAlias
 
 ArgsMatch: TypeAlias = Literal["exact", "subset", "ignore"]
 

@@ -7,8 +7,6 @@ a server that asked its client, and a result that asks for input.
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
-
 from sidecar.cassette.interaction import Interaction, Passage, Response
 from sidecar.cassette.subscriptions import subscription_id
 from sidecar.wire.json_text import join
@@ -27,6 +25,7 @@ from sidecar.wire.mcp import (
     members_of,
     modern_version,
 )
+from sidecar.wire.typed import Literal, TypeAlias
 
 Crossing: TypeAlias = Literal["to-modern", "to-handshake"]
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, TypeAlias
-
 from sidecar.cassette.interaction import Interaction, Passage
+from sidecar.wire.typed import Literal, NamedTuple, TypeAlias
 
 Phase: TypeAlias = Literal["during", "after"]
 """Which of an interaction's passages one is among."""

@@ -13,12 +13,12 @@ Params, results and errors stand in the file as they were spelt on the wire.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
 from sidecar.cassette.arguments import ArgsMatch
 from sidecar.cassette.interaction import Cassette, Interaction, Passage, Response, Server
 from sidecar.errors import CassetteError
 from sidecar.wire.json_text import NotJsonError, dump, elements, members, parse
+from sidecar.wire.typed import NamedTuple
 
 VERSION = 1
 _STATUS_DIGITS = 3

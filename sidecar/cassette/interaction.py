@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, TypeAlias
-
 from sidecar.cassette.arguments import ArgsMatch
 from sidecar.wire.json_text import JsonValue, parse_plain
 from sidecar.wire.mcp import TOOLS_CALL, is_tool_error, read_tool_call
+from sidecar.wire.typed import Literal, NamedTuple, TypeAlias
 
 State: TypeAlias = Literal["open", "answered", "cancelled", "unanswered"]
 """`open` only while it is recorded; `unanswered`: the server ended without answering."""

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Literal, NamedTuple, TypeAlias
 
 from sidecar.cassette.arguments import (
     ABSENT,
@@ -27,17 +26,23 @@ from sidecar.cassette.eras import is_modern
 from sidecar.cassette.interaction import Interaction
 from sidecar.cassette.masked_arguments import ANYWHERE, fits, in_clear
 from sidecar.cassette.outcome import is_of_transport
-from sidecar.cassette.recorder import Masks
+from sidecar.cassette.pool import Pool
 from sidecar.cassette.redaction.placeholders import MARK, unify
 from sidecar.wire.json_text import JsonValue, NotJsonError, join, parse, without
 from sidecar.wire.mcp import (
     DISCOVER,
     INITIALIZE,
     TOOLS_CALL,
+    VOLATILE_META,
     modern_version,
     read_tool_call,
     rounds,
+    without_meta,
 )
+from sidecar.wire.typed import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+
+if TYPE_CHECKING:
+    from sidecar.cassette.recorder import Masks
 
 MissReason: TypeAlias = Literal[
     "unknown-tool", "arguments-differ", "used-up", "not-recorded", "other-era"
@@ -100,35 +105,6 @@ class _Asked(NamedTuple):
 _Fits: TypeAlias = Callable[[int, _Asked], bool]
 
 
-class _Pool:
-    """The entries of one key: exact ones by their canonical text, loose ones by a leaf."""
-
-    __slots__ = ("all", "exact", "inexact", "leaves", "loose", "plain")
-
-    def __init__(self) -> None:
-        self.all: list[int] = []
-        self.inexact: list[int] = []
-        self.exact: dict[str, deque[int]] = {}
-        self.loose: list[tuple[int, list[str]]] = []  # subset entries and their leaves
-        self.leaves: dict[str, list[int]] = {}  # built at the first look
-        self.plain: deque[int] = deque()  # `ignore`, and `{}` as a subset: they fit anything
-
-    def copy(self) -> _Pool:
-        """Give one more, as long as nothing was taken of this one."""
-        other = _Pool()
-        other.all, other.inexact, other.loose = self.all, self.inexact, self.loose
-        other.exact = {text: deque(queue) for text, queue in self.exact.items()}
-        other.plain = deque(self.plain)
-        return other
-
-    def sort(self, place: Callable[[int], tuple[bool, int, int]]) -> None:
-        """Put the entries in another order, as long as nothing was taken of them."""
-        self.exact = {text: deque(sorted(queue, key=place)) for text, queue in self.exact.items()}
-        self.plain = deque(sorted(self.plain, key=place))
-        self.loose = sorted(self.loose, key=lambda item: place(item[0]))
-        self.leaves = {}
-
-
 class Matcher:
     """Finds, and consumes, the entries of one or more servers.
 
@@ -143,7 +119,7 @@ class Matcher:
         self._masks = masks
         self._consumed = bytearray(len(interactions))
         self._asked: list[_Asked] = []
-        self._pools: dict[tuple[str, ...], _Pool] = {}
+        self._pools: dict[tuple[str, ...], Pool] = {}
         self._last_surface: dict[tuple[tuple[str, ...], str], int] = {}
         self._choose: Choose | None = None  # until a session's own is chosen
         self._own: int | None = None
@@ -157,11 +133,17 @@ class Matcher:
         Args:
             server: The server that the request is for.
             method: Its method.
-            params: The text of its params, as the client spelt it; None where absent.
+            params: The text of its params, as `kept` returns it; None where absent.
         """
         asked = self._read(server, method, params)
         found = self._taken(asked, method) or self._taken(asked.crossed, method)
         return found or self._missed(asked, method)
+
+    def kept(self, params: str | None) -> str | None:
+        """Return a request's params as they are kept: masked, without what names one request."""
+        if params is None:
+            return None
+        return self._masks.json_text(without_meta(params, VOLATILE_META))
 
     def _taken(self, asked: _Asked, method: str) -> Hit | None:
         pool = self._pools.get(asked.key)
@@ -218,7 +200,7 @@ class Matcher:
 
     def look(self, server: str, method: str) -> Interaction | None:
         """Find the first result of a surface method, whatever was asked; nothing is consumed."""
-        places = self._pools.get((server, method, _ERAS[0]), _Pool()).all
+        places = self._pools.get((server, method, _ERAS[0]), Pool()).all
         found = (self._interactions[index] for index in places)
         return next((item for item in found if not item.is_error), None)
 
@@ -239,7 +221,7 @@ class Matcher:
             if interaction.is_tool_call and not self._consumed[index]
         )
 
-    def _begin(self, choose: Choose, pool: _Pool, asked: _Asked) -> None:
+    def _begin(self, choose: Choose, pool: Pool, asked: _Asked) -> None:
         """Put a session's calls first: one that begins with the call, else one that has it."""
         found = [*pool.exact.get(asked.text, ())]
         found += [index for index in pool.inexact if self._fits(index, asked)]
@@ -266,15 +248,16 @@ class Matcher:
         return (found.session < self._own, found.session, index)
 
     def _add(self, index: int, interaction: Interaction) -> None:
-        asked = self._read(interaction.server, interaction.method, interaction.params)
+        params = self.kept(interaction.params)
+        asked = self._read(interaction.server, interaction.method, params)
         self._asked.append(asked)
         if is_of_transport(interaction):
             self._consumed[index] = 1
             return
-        pool = self._pools.setdefault(asked.key, _Pool())
+        pool = self._pools.setdefault(asked.key, Pool())
         pool.all.append(index)
         if MARK in asked.text and interaction.is_tool_call:
-            masked = self._pools.setdefault((*asked.key, _MASKED), _Pool())
+            masked = self._pools.setdefault((*asked.key, _MASKED), Pool())
             masked.loose.append((index, in_clear(leaves(asked.arguments))))
         how = interaction.args_match if interaction.is_tool_call else "exact"
         if how == "exact" or (how == "subset" and isinstance(asked.arguments, Absent)):
@@ -308,16 +291,15 @@ class Matcher:
         return self._asked_for((server, call.name, "round", era), join(parts))
 
     def _asked_for(self, key: tuple[str, ...], text: str) -> _Asked:
-        masked = self._masks.json_text(text)
         try:
-            value = parse(masked)
-            if MARK in masked:
+            value = parse(text)
+            if MARK in text:
                 value = unify(value)
             return _Asked(key, value, canonical(value))
         except (NotJsonError, RecursionError):  # too deep to compare: equal to the same text
-            return _Asked(key, ABSENT, masked)
+            return _Asked(key, ABSENT, text)
 
-    def _first(self, pool: _Pool, asked: _Asked) -> int | None:
+    def _first(self, pool: Pool, asked: _Asked) -> int | None:
         candidates = [
             self._first_unconsumed(pool.exact.get(asked.text)),
             self._first_unconsumed(pool.plain),
@@ -334,7 +316,7 @@ class Matcher:
             queue.popleft()
         return queue[0] if queue else None
 
-    def _first_loose(self, pool: _Pool, asked: _Asked, fits_it: _Fits) -> int | None:
+    def _first_loose(self, pool: Pool, asked: _Asked, fits_it: _Fits) -> int | None:
         if pool.loose and not pool.leaves:
             pool.leaves = by_rarest_leaf(pool.loose)
         found: int | None = None
@@ -359,7 +341,7 @@ class Matcher:
         return fits(how, self._asked[index].arguments, asked.arguments)
 
     def _masked(self, asked: _Asked) -> list[int]:
-        return [index for index, _ in self._pools.get((*asked.key, _MASKED), _Pool()).loose]
+        return [index for index, _ in self._pools.get((*asked.key, _MASKED), Pool()).loose]
 
     def _missed(self, asked: _Asked, method: str) -> Miss:
         if method != TOOLS_CALL:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Sequence
-from typing import TypeAlias
 
 from sidecar.cassette.interaction import Interaction
 from sidecar.wire.mcp import Rounds, read_tool_call, rounds
+from sidecar.wire.typed import TypeAlias
 
 _Link: TypeAlias = tuple[str, ...]
 

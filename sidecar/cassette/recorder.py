@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Hashable
-from typing import Protocol
 
 from sidecar.cassette.facts import Fact, Finished, Noted, Opened, Passed, Phase
 from sidecar.cassette.interaction import Interaction, Passage, Response
 from sidecar.cassette.multi_round import RoundLinks
 from sidecar.cassette.subscriptions import Subscriptions, subscription_id
-from sidecar.wire.json_text import NotJsonError, join, members, without
+from sidecar.wire.json_text import join, without
 from sidecar.wire.jsonrpc import IdKey, Message, id_key
 from sidecar.wire.mcp import (
     ACKNOWLEDGED,
@@ -21,7 +20,9 @@ from sidecar.wire.mcp import (
     VOLATILE_META,
     members_of,
     progress_token,
+    without_meta,
 )
+from sidecar.wire.typed import Protocol
 
 _MOST_TAKEN_BACK = 64
 """A late answer still counts, but most servers give none, and clients take back without end."""
@@ -45,6 +46,7 @@ class _Open:
         "exchange",
         "http_status",
         "id",
+        "key",
         "number",
         "response",
         "seed",
@@ -55,6 +57,7 @@ class _Open:
     def __init__(self, number: int, message: Message, seed: Interaction, call: int | None) -> None:
         self.number = number
         self.id = message.id or "null"
+        self.key = id_key(message.id)
         self.seed = seed
         self.call = call
         self.exchange: Hashable = None
@@ -177,11 +180,11 @@ class Recorder:
         self._count += 1
         held.token = id_key(progress_token(message.params))
         held.during, self._early = self._early, []
-        self._open.setdefault(id_key(message.id), deque()).append(held)
+        self._open.setdefault(held.key, deque()).append(held)
         self._order.append(held)
         if message.method == LISTEN:
             self._subscriptions.opened(held.id)
-        return Opened(held.number, held.interaction(), call)
+        return Opened(held.number, held.interaction() if held.during else seed, call)
 
     def _answered(
         self, message: Message, exchange: Hashable, http_status: int | None
@@ -203,10 +206,10 @@ class Recorder:
         return [Finished(held.number, held.interaction(), self._goes_on(held))]
 
     def _close(self, held: _Open) -> None:
-        waiting = self._open[id_key(held.id)]
+        waiting = self._open[held.key]
         waiting.remove(held)
         if not waiting:
-            del self._open[id_key(held.id)]
+            del self._open[held.key]
         self._order.remove(held)
         if held.cancelled:
             self._taken_back.remove(held)
@@ -317,28 +320,3 @@ def _told_after_answer(held: _Open | None, place: list[Passage], index: int) -> 
         return []
     phase: Phase = "during" if place is held.during else "after"
     return [Passed(held.number, phase, index, place[index])]
-
-
-def without_meta(params: str, names: tuple[str, ...]) -> str:
-    """Take members out of `_meta`, and `_meta` itself where nothing is left in it.
-
-    Args:
-        params: The JSON text of a message's params.
-        names: Members of `_meta` that are not kept.
-
-    Returns:
-        The same text if it has none of them.
-    """
-    if '"_meta"' not in params:
-        return params
-    try:
-        found = members(params) or {}
-        meta = found.get("_meta")
-        kept = meta and without(meta, names)
-    except NotJsonError:
-        return params
-    if kept is None or kept == meta:
-        return params
-    if kept == "{}":
-        return without(params, ("_meta",))
-    return join({**found, "_meta": kept})

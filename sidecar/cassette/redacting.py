@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from sidecar.cassette.interaction import Cassette, Interaction
+from sidecar.cassette.matcher import Hit, Matcher
 from sidecar.cassette.redaction.placeholders import Renumberer, numbers_in
 from sidecar.cassette.redaction.redactor import Redactor
 from sidecar.cassette.second_look import looked_over
@@ -47,7 +48,7 @@ def redacted(cassette: Cassette, rules: Mapping[str, Redactor]) -> Redacted:
             in_requests[name] += sum(_would_mask(item, masks) for item in interactions)
             interactions = tuple(with_texts(item, masks.json_text) for item in interactions)
             unknown = tuple((place, masks.json_text(text)) for place, text in unknown)
-        interactions = looked_over(interactions, masks)
+        interactions = looked_over(interactions, masks).interactions
         masked[name] = masks.masked - in_requests[name]
     renumber = Renumberer(_numbers(cassette)).text
     return Redacted(
@@ -58,6 +59,33 @@ def redacted(cassette: Cassette, rules: Mapping[str, Redactor]) -> Redacted:
         masked,
         in_requests,
     )
+
+
+def unfound(before: Cassette, after: Cassette, masks: Redactor) -> tuple[int, ...]:
+    """List the calls that a replay of the masked cassette would no longer take for themselves.
+
+    A number that is masked becomes 0, and is like no other number; a text with a mask in it is
+    like any that has the same around it.
+
+    Args:
+        before: The cassette as it was.
+        after: It, masked.
+        masks: What a replay masks its requests with.
+
+    Returns:
+        Their places among the interactions.
+    """
+    pairs = enumerate(zip(before.interactions, after.interactions, strict=True))
+    return tuple(
+        place
+        for place, (old, new) in pairs
+        if old.is_tool_call and old.params != new.params and not _is_found(old, new, masks)
+    )
+
+
+def _is_found(old: Interaction, new: Interaction, masks: Redactor) -> bool:
+    matcher = Matcher([Interaction(new.server, new.method, new.params, None)], masks)
+    return isinstance(matcher.take(old.server, old.method, matcher.kept(old.params)), Hit)
 
 
 def _would_mask(interaction: Interaction, masks: Redactor) -> int:

@@ -7,7 +7,6 @@ was recorded; the answer waits for the client's to each of those requests.
 from __future__ import annotations
 
 from collections import deque
-from typing import NamedTuple
 
 from sidecar.cassette.eras import Crossing, crossing, is_modern, missing_in, obstacle, translated
 from sidecar.cassette.facts import Fact, Finished, Opened
@@ -17,7 +16,6 @@ from sidecar.cassette.misses import explain
 from sidecar.cassette.multi_round import RoundLinks
 from sidecar.cassette.negotiation import discovered, negotiated
 from sidecar.cassette.outcome import FIXTURE_MISS
-from sidecar.cassette.recorder import Masks, without_meta
 from sidecar.cassette.subscriptions import Subscriptions, subscription_id
 from sidecar.wire.json_text import JsonValue, join
 from sidecar.wire.jsonrpc import (
@@ -46,11 +44,11 @@ from sidecar.wire.mcp import (
     SET_LEVEL,
     TOOLS_CALL,
     UNSUPPORTED_VERSION,
-    VOLATILE_META,
     members_of,
     modern_version,
     progress_token,
 )
+from sidecar.wire.typed import NamedTuple
 
 MISS_TEXT = "No recorded answer for this tool call."
 """The fixed text of a miss: short, and the same for every call (RFC 0244 §D, R37)."""
@@ -109,10 +107,9 @@ class _Playing:
 class Replayer:
     """Replays one server's part of a cassette to one client."""
 
-    def __init__(self, server: str, matcher: Matcher, masks: Masks) -> None:
+    def __init__(self, server: str, matcher: Matcher) -> None:
         self._server = server
         self._matcher = matcher
-        self._masks = masks
         self._count = 0
         self._asked_count = 0
         self._waiting: dict[IdKey, _Playing | None] = {}  # by the id of our own request
@@ -172,13 +169,15 @@ class Replayer:
             if refused is not None:
                 return refused
             self._is_pinned |= message.method != DISCOVER
-        taken = self._matcher.take(self._server, message.method or "", message.params)
+        seed = self._seed(message)
+        taken = self._matcher.take(self._server, seed.method, seed.params)
         if isinstance(taken, Miss):
-            return self._unrecorded(message, taken)
+            return self._unrecorded(message, seed, taken)
         if message.method == DISCOVER and taken.interaction.is_error and self._is_pinned:
-            return self._translated_negotiation(message) or self._hit(message, taken)
+            return self._translated_negotiation(message, seed) or self._hit(message, seed, taken)
         way = crossing(taken.interaction, message.params)
-        return self._hit(message, taken) if way is None else self._crossed(message, taken, way)
+        found = (message, seed, taken)
+        return self._hit(*found) if way is None else self._crossed(*found, way)
 
     def _unknown_version(self, message: Message) -> Step | None:
         """Refuse a revision that neither we nor the recorded server speak (H16)."""
@@ -196,30 +195,30 @@ class Replayer:
         text = "Unsupported protocol version"
         return Step(lines=(failure(message.id, UNSUPPORTED_VERSION, text, data),))
 
-    def _hit(self, message: Message, taken: Hit) -> Step:
+    def _hit(self, message: Message, seed: Interaction, taken: Hit) -> Step:
         hit = negotiated(taken, message)
-        number, seed = self._number(), self._seed(message)
+        number = self._number()
         if message.method == LISTEN:
             self._subscriptions.opened(message.id or "null", _place_of(hit.interaction))
         entry = None if hit.again else hit.entry
         opened = Opened(number, seed, self._call_of(message), entry)
         return self._played(_Playing(opened, message, hit), [opened])
 
-    def _crossed(self, message: Message, taken: Hit, way: Crossing) -> Step:
+    def _crossed(self, message: Message, seed: Interaction, taken: Hit, way: Crossing) -> Step:
         """Answer from a recording of the other era, if that can be."""
         hindered = obstacle(taken.interaction, way)
         if hindered is None:
             fitted = translated(taken.interaction, way, message.params)
-            return self._hit(message, taken._replace(interaction=fitted))
+            return self._hit(message, seed, taken._replace(interaction=fitted))
         if not taken.again:
             self._matcher.give_back(taken.entry)
-        return self._missed(message, Miss("other-era", taken.entry, obstacle=hindered))
+        return _missed(message, seed, Miss("other-era", taken.entry, obstacle=hindered))
 
-    def _unrecorded(self, message: Message, miss: Miss) -> Step:
+    def _unrecorded(self, message: Message, seed: Interaction, miss: Miss) -> Step:
         """Answer what a server without the feature would, else leave it to the caller."""
         if message.method == SET_LEVEL:
             return Step(lines=(answer(message.id, result="{}"),))
-        translated_step = self._translated_negotiation(message)
+        translated_step = self._translated_negotiation(message, seed)
         if translated_step is not None:
             return translated_step
         if message.method in (DISCOVER, PING):
@@ -228,9 +227,9 @@ class Replayer:
         hindered = missing_in(message.method or "", message.params)
         if hindered is not None and miss.reason == "not-recorded":
             miss = Miss("other-era", obstacle=hindered)
-        return self._missed(message, miss)
+        return _missed(message, seed, miss)
 
-    def _translated_negotiation(self, message: Message) -> Step | None:
+    def _translated_negotiation(self, message: Message, seed: Interaction) -> Step | None:
         """Answer a negotiation by a recorded one of the other era; None if that is not it.
 
         A client that begins with `server/discover` may know the handshake, too, and then
@@ -245,12 +244,9 @@ class Replayer:
             return None
         if found is None or found.response is None:
             return None
-        opened = Opened(self._number(), self._seed(message))
+        opened = Opened(self._number(), seed)
         hit = negotiated(Hit(-1, found, again=True), message)
         return self._played(_Playing(opened, message, hit), [opened])
-
-    def _missed(self, message: Message, miss: Miss) -> Step:
-        return Step(missed=Missed(message, miss, explain(self._seed(message), miss)))
 
     def _played(self, playing: _Playing, facts: list[Fact]) -> Step:
         """Send what came before the answer, up to the next request of the server's."""
@@ -352,14 +348,16 @@ class Replayer:
         return self._rounds.call_of(message.params) if message.method == TOOLS_CALL else None
 
     def _seed(self, message: Message) -> Interaction:
-        params = message.params
-        if params is not None:
-            params = self._masks.json_text(without_meta(params, VOLATILE_META))
+        params = self._matcher.kept(message.params)
         return Interaction(self._server, message.method or "", params, None)
 
     def _number(self) -> int:
         self._count += 1
         return self._count - 1
+
+
+def _missed(message: Message, seed: Interaction, miss: Miss) -> Step:
+    return Step(missed=Missed(message, miss, explain(seed, miss)))
 
 
 def _place_of(listen: Interaction) -> str | None:

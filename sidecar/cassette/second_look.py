@@ -8,12 +8,13 @@ a secret, and a secret that came in the pieces of a stream.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Protocol
+from itertools import chain
 
 from sidecar.cassette.interaction import Interaction, Passage
 from sidecar.cassette.texts import Change, texts_of, with_texts
 from sidecar.wire.json_text import NotJsonError, dump, join, members, parse
 from sidecar.wire.mcp import PROGRESS
+from sidecar.wire.typed import NamedTuple, Protocol
 
 
 class Looks(Protocol):
@@ -30,16 +31,37 @@ class Looks(Protocol):
 _STREAMED = {PROGRESS: "message", "notifications/message": "data"}
 
 
-def looked_over(interactions: Sequence[Interaction], masks: Looks) -> tuple[Interaction, ...]:
+class LookedOver(NamedTuple):
+    """A recording that was looked over as a whole.
+
+    Attributes:
+        interactions: It, with what was told masked.
+        look: Masks the same in any other text of the run, JSON or not.
+    """
+
+    interactions: tuple[Interaction, ...]
+    look: Change
+
+
+def looked_over(
+    interactions: Sequence[Interaction], masks: Looks, *, beside: Iterable[str] = ()
+) -> LookedOver:
     """Mask what is told by the recording as a whole.
 
     Args:
         interactions: All of a run, masked by themselves, placeholders not numbered.
         masks: The redactor of the journal that they are from.
+        beside: What else is kept of the run, masked likewise: it tells, too.
     """
-    look = masks.second_look(text for item in interactions for text in texts_of(item))
+    texts = (text for item in interactions for text in texts_of(item))
+    look = masks.second_look(chain(texts, beside))
     looked = (with_texts(item, look) if look else item for item in interactions)
-    return tuple(_with_streams(item, masks) if item.during else item for item in looked)
+    found = tuple(_with_streams(item, masks) if item.during else item for item in looked)
+    return LookedOver(found, look or _as_it_is)
+
+
+def _as_it_is(text: str) -> str:
+    return text
 
 
 def _with_streams(interaction: Interaction, masks: Looks) -> Interaction:

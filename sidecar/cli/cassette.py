@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 
 import click
 
-from sidecar.cassette.interaction import Cassette
+from sidecar.cassette.interaction import Cassette, Interaction
 from sidecar.cassette.multi_round import rounds_by_call
-from sidecar.cassette.redacting import Redacted, redacted
+from sidecar.cassette.redacting import Redacted, redacted, unfound
 from sidecar.cassette.redaction.redactor import Redactor, secret_environment
 from sidecar.cli.options import (
     Places,
+    mask_option,
     places,
     places_options,
     present_journal,
@@ -27,7 +29,7 @@ from sidecar.report.tables import table
 from sidecar.report.text import counted, escaped
 from sidecar.store import cassettes, runs
 from sidecar.store.journal import Journal
-from sidecar.store.masking import value_of
+from sidecar.store.masking import masks_for, value_of
 from sidecar.store.settings import FILE, Rules, load_settings
 
 _FAILED = 1
@@ -98,13 +100,9 @@ def save(
 
 @command.command("redact")
 @click.argument("cassette", metavar="C")
-@click.option(
-    "--value-from-env", multiple=True, metavar="NAME", help="Mask the value of this variable."
-)
-@click.option("--key", multiple=True, metavar="NAME", help="Mask the values of this name.")
-@click.option(
-    "--pattern", multiple=True, metavar="RE", help="Mask what this matches, or its first group."
-)
+@mask_option("--value-from-env", "NAME", "Mask the value of this variable.")
+@mask_option("--key", "NAME", "Mask the values of this name.")
+@mask_option("--pattern", "RE", "Mask what this matches, or its first group.")
 @places_options
 def redact(  # noqa: PLR0913  # one parameter an option
     *,
@@ -123,11 +121,15 @@ def redact(  # noqa: PLR0913  # one parameter an option
     where = places(project, home)
     path = saved_cassette(where, cassette)
     given = Rules(key, pattern, value_from_env)
-    found = redacted(_whole(path), _by_rule(given, load_settings(where.project).redaction))
+    before, settings = _whole(path), load_settings(where.project).redaction
+    found = redacted(before, _by_rule(given, settings))
     if any(found.masked.values()):
         values = [value_of(name, os.environ) for name in value_from_env]
         cassettes.save(path, found.cassette, Redactor(b"", known_values=values))
-    _tell_masked(path, found, given)
+    _tell_masked(path, found)
+    if any(count for name, count in found.in_requests.items() if name.startswith("--")):
+        in_replay = masks_for("", os.environ, settings)
+        _tell_requests(given, unfound(before, found.cassette, in_replay))
 
 
 def _whole(path: str) -> Cassette:
@@ -151,21 +153,37 @@ def _by_rule(given: Rules, settings: Rules) -> dict[str, Redactor]:
     return rules
 
 
-def _tell_masked(path: str, found: Redacted, given: Rules) -> None:
+def _tell_masked(path: str, found: Redacted) -> None:
     total = sum(found.masked.values())
     kept = "" if total else ", and the file is as it was"
     click.echo(f"{escaped(short_path(path))}: masked {counted(total, 'value')}{kept}")
     for name, count in found.masked.items():
         if count or name.startswith("--"):
             click.echo(f"  {count} by {escaped(name)}")
-    asked = any(count for name, count in found.in_requests.items() if name.startswith("--"))
-    if asked:
+    if total:
         click.echo(
-            "note: arguments of calls are among them; a replay still finds those calls, but "
-            f"to mask what it keeps of its own, and all that is recorded, write this into {FILE}"
+            "note: the journal, what was promoted from this, and copies, as in git's history, "
+            "still hold what they held"
         )
-        for line in _as_settings(given):
-            click.echo(f"  {escaped(line)}")
+
+
+def _tell_requests(given: Rules, unfound_calls: Sequence[int]) -> None:
+    """Say what masked arguments mean for a replay, and how to mask its requests, too."""
+    if unfound_calls:
+        first, *more = (place + 1 for place in unfound_calls)
+        others = f" and {len(more)} more" if more else ""
+        text = (
+            f"a replay finds interaction {first}{others} by the same rules alone, since a masked "
+            f"number is 0: write this into {FILE}"
+        )
+    else:
+        text = (
+            "a replay still finds those calls, but to mask what it keeps of its own, and all "
+            f"that is recorded, write this into {FILE}"
+        )
+    click.echo(f"note: arguments of calls are among them; {text}")
+    for line in _as_settings(given):
+        click.echo(f"  {escaped(line)}")
 
 
 def _as_settings(rules: Rules) -> list[str]:
@@ -196,7 +214,7 @@ def _loaded(spec: str, where: Places) -> tuple[str, Cassette]:
 
 def _summary(cassette: Cassette) -> str:
     calls = rounds_by_call(cassette.interactions)
-    errors = sum(1 for *_, last in calls if cassette.interactions[last].is_error)
+    errors = sum(1 for *_, last in calls if _failed(cassette.interactions[last]))
     parts = [
         "complete" if cassette.complete else "not complete",
         f"run {escaped(cassette.run)}" if cassette.run else "of no run",
@@ -206,3 +224,8 @@ def _summary(cassette: Cassette) -> str:
         counted(errors, "error"),
     ]
     return ", ".join(parts)
+
+
+def _failed(call: Interaction) -> bool:
+    """Whether a call counts as an error, as in `runs list`: it failed, or had no answer."""
+    return call.is_error or call.state == "unanswered"

@@ -4,17 +4,25 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from collections.abc import Mapping, Sequence
 
 import click
 
 from sidecar.agents.configs.discovery import Found, Server, find, overriding
 from sidecar.agents.configs.locations import Machine
-from sidecar.cli.options import json_option, project_option, say, shown_width
+from sidecar.agents.configs.marks import Target
+from sidecar.cli.options import json_option, places, project_option, say, shown_width
+from sidecar.cli.runs import not_saved
 from sidecar.errors import SidecarError, UsageError
+from sidecar.proxy.link import START_FAILED
 from sidecar.report import clients as report
 from sidecar.report.clients import Seen
-from sidecar.store.connected import last_connected
+from sidecar.store import runs
+from sidecar.store.connected import Connected, last_connected
+from sidecar.store.folders import journal_path
+from sidecar.store.journal import Journal
+from sidecar.store.unsaved import unsaved
 
 
 @click.command("clients")
@@ -25,7 +33,8 @@ def command(*, as_json: bool, project: str | None) -> None:
 
     `overridden` is a server in whose place the client uses that of another config. A wrapped
     server that never connected is one that its client does not use: look whether it was
-    restarted, and whether its server is overridden.
+    restarted, and whether its server is overridden. What connected later than the run that a
+    cassette holds is in the journal alone, and is told of.
     """
     folder = os.path.abspath(project or "")
     if not os.path.isdir(folder):
@@ -44,6 +53,7 @@ def command(*, as_json: bool, project: str | None) -> None:
     if not found:
         say("no MCP config of a known client was found")
     _warn(rows)
+    _tell_unsaved(rows)
 
 
 def _seen(
@@ -63,7 +73,7 @@ def _seen(
     return {one.path: [seen(one, server) for server in one.servers] for one in found}
 
 
-def _last(home: str) -> dict[tuple[str, str], str]:
+def _last(home: str) -> dict[tuple[str, str], Connected]:
     try:
         return last_connected(home)
     except SidecarError as error:
@@ -73,9 +83,51 @@ def _last(home: str) -> dict[tuple[str, str], str]:
 
 def _warn(rows: list[Seen]) -> None:
     for row in rows:
-        if row.server.target is None or row.last is not None:
+        if row.server.target is None:
+            continue
+        if row.last is not None:
+            if row.last.exit_code == START_FAILED:
+                say(_unusable(row))
             continue
         why = f"restart {row.found.title}, and look whether it uses this config"
         if row.overridden is not None:
             why = f"{row.found.title} uses the one of {row.overridden}"
         say(f"the wrapped server {row.server.name!r} never connected: {why}")
+
+
+def _unusable(row: Seen) -> str:
+    what, check = "started", "its command"
+    if row.server.how == "url":
+        what, check = "reached", "its URL and its headers"
+    return (
+        f"the wrapped server {row.server.name!r} could not be {what} when it last connected: "
+        f"check {check} in {row.found.path}"
+    )
+
+
+def _tell_unsaved(rows: Sequence[Seen]) -> None:
+    """Say which sessions of wrapped servers are in no cassette, as `runs list` does."""
+    here = places(None, None).home
+    known: dict[str, dict[str, list[str]]] = {}  # many servers have one journal
+    for target in dict.fromkeys(row.server.target for row in rows if row.last):
+        if target is None or target.cassette is None:
+            continue
+        if target.home not in known:
+            known[target.home] = _unsaved(target.home)
+        run_ids = known[target.home].pop(target.cassette, None)
+        if run_ids:
+            options = "" if target.home == here else _options(target)
+            say(not_saved(target.cassette, run_ids, options))
+
+
+def _options(target: Target) -> str:
+    return f" --project {shlex.quote(target.project)} --home {shlex.quote(target.home)}"
+
+
+def _unsaved(home: str) -> dict[str, list[str]]:
+    try:
+        with Journal.open(journal_path(home)) as journal:
+            return unsaved(journal, runs.list_runs(journal))
+    except SidecarError as error:
+        say(str(error))
+        return {}

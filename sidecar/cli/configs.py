@@ -5,21 +5,23 @@ from __future__ import annotations
 import difflib
 import os
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, TypeVar
+from functools import wraps
+from typing import NamedTuple, TypeVar, cast
 
 import click
 
 from sidecar.agents.configs.clients import CLIENTS
-from sidecar.agents.configs.document import Document, read_servers
+from sidecar.agents.configs.document import Document, Entry, read_servers
 from sidecar.agents.configs.files import change_file, read_file
-from sidecar.agents.configs.wrapping import Change
+from sidecar.agents.configs.wrapping import Change, Key
 from sidecar.errors import UsageError
 from sidecar.report import clients as report
 from sidecar.report.text import escaped
 
 _F = TypeVar("_F", bound=Callable[..., object])
 
-_NOT_DONE = 2
+NOT_DONE = 2
+_USER = "user"  # the scope of servers that are of no one project
 
 
 class Choice(NamedTuple):
@@ -29,20 +31,47 @@ class Choice(NamedTuple):
         only: Their names; all if empty.
         excepted: Names of those that are not.
         client: The id of the client whose configs they are, if the user says it.
+        scope: `user`, or the project folder whose servers in a user's config are meant; None
+            for all.
     """
 
     only: tuple[str, ...]
     excepted: tuple[str, ...]
     client: str | None
+    scope: str | None = None
 
-    def names(self, document: Document) -> set[str]:
-        """The names that are meant in a config."""
-        names = {entry.name for entry in document.entries} - set(self.excepted)
-        return names & set(self.only) if self.only else names
+    def keys(self, document: Document) -> set[Key]:
+        """The servers that are meant in a config."""
+        return {
+            entry.key
+            for entry in self.of_scope(document)
+            if entry.name not in self.excepted and (not self.only or entry.name in self.only)
+        }
+
+    def of_scope(self, document: Document) -> list[Entry]:
+        """The servers of the scope, whatever their names."""
+        return [entry for entry in document.entries if self._is_of_scope(entry)]
+
+    def _is_of_scope(self, entry: Entry) -> bool:
+        if self.scope is None or entry.project is None:
+            return self.scope in (None, _USER)
+        return os.path.realpath(entry.project) == os.path.realpath(self.scope)
 
 
 def choice_options(command: _F) -> _F:
-    """Give a verb FILE…, `--only`, `--except`, `--client` and `--dry-run`."""
+    """Give a verb FILE…, `--dry-run`, and a `Choice` of the other options, as `choice`."""
+
+    @wraps(command)
+    def choosing(
+        only: tuple[str, ...],
+        excepted: tuple[str, ...],
+        client: str | None,
+        scope: str | None,
+        **given: object,
+    ) -> object:
+        return command(choice=Choice(only, excepted, client, scope), **given)
+
+    made: Callable[..., object] = choosing
     for decorate in (
         click.option("--dry-run", is_flag=True, help="Show the difference; change nothing."),
         click.option(
@@ -53,15 +82,20 @@ def choice_options(command: _F) -> _F:
         click.option(
             "--except", "excepted", multiple=True, metavar="NAME", help="Leave this server out."
         ),
+        click.option(
+            "--scope",
+            metavar="user|DIR",
+            help="Of a config with servers of several projects: those of all, or of one folder.",
+        ),
         click.option("--only", multiple=True, metavar="NAME", help="Only this server."),
         click.argument("files", nargs=-1, required=True, metavar="FILE..."),
     ):
-        command = decorate(command)
-    return command
+        made = decorate(made)
+    return cast("_F", made)
 
 
 def planned(
-    files: Sequence[str], choice: Choice, make: Callable[[Document, set[str]], Change]
+    files: Sequence[str], choice: Choice, make: Callable[[Document, set[Key]], Change]
 ) -> list[Change]:
     """Make the changes of all files; none is written yet.
 
@@ -70,20 +104,38 @@ def planned(
         UsageError: If a server that was named is in none of them.
     """
     documents = [_read(os.path.abspath(file), choice) for file in dict.fromkeys(files)]
-    known = {entry.name for document in documents for entry in document.entries}
+    _refuse_unknown(documents, choice)
+    return [make(document, choice.keys(document)) for document in documents]
+
+
+def _refuse_unknown(documents: Sequence[Document], choice: Choice) -> None:
+    place = ", ".join(document.path for document in documents)
+    known = {entry.name for document in documents for entry in choice.of_scope(document)}
+    if not known:
+        scopes = {one.project or _USER for document in documents for one in document.entries}
+        raise UsageError(
+            f"no server is of the scope {choice.scope!r}",
+            place=place,
+            hint=f"there are {', '.join(sorted(scopes))}",
+        )
     for name in (*choice.only, *choice.excepted):
         if name not in known:
             near = difflib.get_close_matches(name, known, 1) or sorted(known)
             raise UsageError(
-                f"no server is called {name!r}", hint=f"there are {', '.join(map(repr, near))}"
+                f"no server is called {name!r}",
+                place=place,
+                hint=f"there are {', '.join(map(repr, near))}",
             )
-    return [make(document, choice.names(document)) for document in documents]
+    if not any(map(choice.keys, documents)):
+        raise UsageError(
+            "--except leaves out every server that is meant", place=place, hint="leave one in"
+        )
 
 
 def write(
     change: Change,
     choice: Choice,
-    make: Callable[[Document, set[str]], Change],
+    make: Callable[[Document, set[Key]], Change],
     *,
     keep: Callable[[Change], None] | None = None,
 ) -> Change:
@@ -106,7 +158,7 @@ def write(
     def changed(data: bytes) -> bytes:
         if data != made[-1].before.data:
             document = read_servers(path, data, client=choice.client)
-            made.append(make(document, choice.names(document)))
+            made.append(make(document, choice.keys(document)))
         if keep is not None:
             keep(made[-1])
         return made[-1].data
@@ -131,7 +183,7 @@ def exit_code(changes: Sequence[Change], choice: Choice) -> int:
     outcomes = [one for change in changes for one in change.outcomes]
     skipped = [one for one in outcomes if one.state == "skipped"]
     if len(skipped) == len(outcomes) or (choice.only and skipped):
-        return _NOT_DONE
+        return NOT_DONE
     return 0
 
 

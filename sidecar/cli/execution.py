@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,18 +18,15 @@ from sidecar.agents.command import (
 )
 from sidecar.agents.config import AgentConfig, ProxyArguments, ServerEntry, wrapped
 from sidecar.agents.slips import refuse_slips
-from sidecar.cassette.redaction.config_secrets import command_secrets, config_secrets
-from sidecar.cassette.redaction.redactor import Redactor, secret_environment
-from sidecar.cassette.texts import texts_of
+from sidecar.cassette.redaction.redactor import Redactor
 from sidecar.cli.options import Places, say
 from sidecar.errors import ConfigError, SidecarError, UsageError
-from sidecar.proxy.addresses import secrets_of
 from sidecar.proxy.link import START_FAILED
+from sidecar.proxy.masking import masks_of_servers
 from sidecar.report.text import counted
-from sidecar.store import recorded, runs
+from sidecar.store import runs
 from sidecar.store.journal import Journal
-from sidecar.store.looked_over_rows import forget, look_over
-from sidecar.store.masking import masks_for
+from sidecar.store.looked_over_rows import look_over
 from sidecar.store.settings import Rules
 from sidecar.wire.json_text import dump
 
@@ -83,15 +79,20 @@ def masks_of(
     Raises:
         JournalError: If the key can be neither read nor made.
     """
-    values = list(more)
-    for server in config.servers:
-        values += (*secret_environment(server.env), *config_secrets(server.env).values())
-        values += command_secrets([server.command, *server.args])
-        values += secrets_of(server.headers.items())
-    masks = masks_for(where.home, os.environ, rules, values)
-    for server in config.servers:  # what is a secret there is one everywhere (X08)
-        masks.json_text(dump([server.command, *server.args]))
-    return masks
+    return masks_of_servers(where.home, rules, [_configured(one) for one in config.servers], more)
+
+
+class _Configured(NamedTuple):
+    """What a config says of a server, in the form in which proxies have it."""
+
+    command: tuple[str, ...]
+    env: tuple[tuple[str, str], ...]
+    headers: tuple[tuple[str, str], ...]
+
+
+def _configured(server: ServerEntry) -> _Configured:
+    words = (server.command, *server.args)
+    return _Configured(words, tuple(server.env.items()), tuple(server.headers.items()))
 
 
 def execute(plan: Plan, journal: Journal, where: Places, stop: Stop) -> AgentResult:
@@ -131,27 +132,14 @@ def execute(plan: Plan, journal: Journal, where: Places, stop: Stop) -> AgentRes
         raise
     if left:
         say(f"{counted(left, 'server')} of the run did not end; the run is incomplete")
-    look = _second_look(masks, journal, run)
-    given = None if plan.input is None else masks.json_text(dump(plan.input))
-    shown = None if given is None else look(given)
     journal.finish_run(
         run,
         state=result.state,
         exit_code=result.exit_code,
-        output=look(masks.json_text(dump(result.output))),
-        input=shown,
+        output=masks.json_text(dump(result.output)),
     )
-    look_over(journal, run, masks)
-    if shown != given:
-        forget(journal)
+    look_over(journal, run, masks)  # the run's proxies know more by now
     return result
-
-
-def _second_look(masks: Redactor, journal: Journal, run: str) -> Callable[[str], str]:
-    """Return what masks what the run's proxies found to be secrets: they know more by now."""
-    rows = recorded.of_run(journal.connection, run)
-    texts = (text for row in rows for text in texts_of(row.interaction))
-    return masks.second_look(texts) or (lambda text: text)
 
 
 def exit_code_of(result: AgentResult) -> int:

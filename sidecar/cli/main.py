@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 
 from sidecar.errors import SidecarError
@@ -16,8 +17,13 @@ def main() -> int:
     the libraries of the other verbs.
     """
     arguments = sys.argv[1:]
+    if None in (sys.stdin, sys.stdout, sys.stderr):
+        from sidecar.cli.closed_streams import open_closed  # noqa: PLC0415  # few close any
+
+        open_closed()
     try:
         if arguments[:1] == ["proxy"]:
+            gc.disable()  # nothing is garbage before it serves; the search costs a tenth
             from sidecar.cli.proxy import proxy  # noqa: PLC0415
 
             return proxy(arguments[1:])

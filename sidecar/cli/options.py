@@ -31,6 +31,20 @@ def _agent_id(_context: click.Context, _option: click.Parameter, text: str | Non
     return text
 
 
+def mask_option(name: str, metavar: str, text: str) -> Callable[[_F], _F]:
+    """Make an option that masks, and may be given again."""
+    return click.option(name, multiple=True, metavar=metavar, callback=_with_texts, help=text)
+
+
+def _with_texts(
+    _context: click.Context, _option: click.Parameter, texts: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Refuse a rule that would mask nothing, so that nobody relies on it."""
+    if not all(text.strip() for text in texts):
+        raise click.BadParameter("it is empty, and would mask nothing")
+    return texts
+
+
 agent_id_option = click.option(
     "--agent-id",
     metavar="ID",
@@ -108,7 +122,7 @@ def masking_options(command: _F) -> _F:
     )
     options = zip(_MASKED, ("NAME", "RE", "NAME"), helps, strict=True)
     for name, metavar, text in reversed(list(options)):
-        click.option(f"--mask-{name}", multiple=True, metavar=metavar, help=text)(taking_rules)
+        mask_option(f"--mask-{name}", metavar, text)(taking_rules)
     return cast("_F", taking_rules)
 
 

@@ -14,7 +14,7 @@ from sidecar.cassette.recorder import Masks
 from sidecar.cli.execution import read_input
 from sidecar.cli.options import places, places_options, say
 from sidecar.cli.recordings import Source, find_source
-from sidecar.cli.suite import finding_masks
+from sidecar.cli.suite import few_of_each, finding_masks
 from sidecar.errors import PromotionError, UsageError
 from sidecar.report.text import counted, escaped
 from sidecar.store import suites
@@ -324,11 +324,15 @@ def _tell(outcome: _Outcome) -> None:
     click.echo(escaped(f"{outcome.target.path}: {word} {task.task_id} ({calls})"))
     for remark in outcome.made.remarks:
         _note(remark.text)
-    for problem in outcome.problems:
-        hint = f"; {problem.hint}" if problem.hint else ""
-        _note(f"{problem.pointer}: {problem.message}{hint}")
+    for text in few_of_each(outcome.problems, _problem_text):
+        _note(text)
     for what in outcome.differing:
         _note(f"what the servers show differs from before, and is kept as it is now: {what}")
+
+
+def _problem_text(problem: Problem) -> str:
+    hint = f"; {problem.hint}" if problem.hint else ""
+    return f"{problem.pointer}: {problem.message}{hint}"
 
 
 def _note(text: str) -> None:

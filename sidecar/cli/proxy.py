@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from typing import TypeVar
 
 from sidecar.errors import UsageError
 from sidecar.proxy.options import MODES, TRANSPORTS, Mode, OnMiss, ProxyOptions, Transport
@@ -13,6 +12,7 @@ from sidecar.store import folders, ids
 from sidecar.store.environment import RUN_VARIABLE
 from sidecar.store.settings import Rules, load_settings, project_of
 from sidecar.wire.framing import MAX_MESSAGE_BYTES
+from sidecar.wire.typed import TypeVar
 
 _N = TypeVar("_N", int, float)
 

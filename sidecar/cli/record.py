@@ -149,4 +149,7 @@ def _saved(arguments: ProxyArguments, journal: Journal, masks: Redactor) -> bool
     elif saved.written:
         complete = cassettes.load(path).cassette.complete
         say(f"cassette {short_path(path)}" + ("" if complete else ", which is not complete"))
+    else:
+        what = "is as it was" if os.path.lexists(path) else "was not written"
+        say(f"cassette {short_path(path)} {what}: nothing else was answered")
     return True

@@ -41,7 +41,7 @@ from sidecar.cli.options import (
     places_options,
     say,
 )
-from sidecar.cli.suite import lints_of, problem_text, refuse
+from sidecar.cli.suite import few_of_each, lints_of, problem_text, refuse
 from sidecar.errors import ConfigError, UsageError
 from sidecar.grading.refusal import refusal
 from sidecar.grading.regression import check_same_suite
@@ -187,8 +187,9 @@ def command(  # noqa: PLR0913  # one parameter an option
 def _plan(choices: _Choices, where: Places, *, as_json: bool) -> _Plan:
     path = choices.suite
     suite = suites.load_suite(path)
-    for lint in lints_of(suite, choices.redaction):
-        say(problem_text(path, lint))
+    lints = lints_of(suite, choices.redaction)
+    for text in few_of_each(lints, lambda lint: problem_text(path, lint)):
+        say(text)
     refuse(refusal(suite, IMPLEMENTED), name=path, as_json=as_json)
     loaded = suites.load_surface(path)
     for warning in loaded.warnings if loaded else ():

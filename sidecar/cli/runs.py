@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import click
 
 from sidecar.cassette.file_format import lines
 from sidecar.cli.options import (
+    Places,
     json_option,
     places,
     places_options,
@@ -46,6 +47,7 @@ def list_(*, limit: int | None, as_json: bool, project: str | None, home: str | 
     found: list[runs.RunLine] = []
     missing: dict[str, list[str]] = {}
     # Where nothing was recorded yet, there is simply nothing to list.
+    _refuse_no_folder(where, is_named=home is not None)
     if os.path.lexists(where.journal):
         with present_journal(where) as journal:
             found = runs.list_runs(journal, limit=limit or -1)
@@ -55,17 +57,42 @@ def list_(*, limit: int | None, as_json: bool, project: str | None, home: str | 
     elif found:
         click.echo(report.listed(found, width=shown_width()), nl=False)
         for cassette, run_ids in missing.items():
-            say(_unsaved(cassette, run_ids))
+            say(not_saved(cassette, run_ids))
     else:
         click.echo(f"No run is recorded yet in {escaped(where.journal)}.", err=True)
 
 
-def _unsaved(cassette: str, run_ids: list[str]) -> str:
+def _refuse_no_folder(where: Places, *, is_named: bool) -> None:
+    """Refuse a home that nothing can be in, or that is named and not there.
+
+    Raises:
+        UsageError: With the reason.
+    """
+    problem = ""
+    if os.path.lexists(where.home):
+        if not os.path.isdir(where.home):
+            problem = "the sidecar's folder is no folder"
+        elif not os.access(where.home, os.R_OK | os.X_OK):
+            problem = "the sidecar's folder may not be read"
+    elif is_named:
+        problem = "there is no such folder"
+    if problem:
+        raise UsageError(problem, place=where.home, hint="check --home")
+
+
+def not_saved(cassette: str, run_ids: Sequence[str], options: str = "") -> str:
+    """Say which runs a cassette does not hold, and how the newest is saved.
+
+    Args:
+        cassette: Its file.
+        run_ids: The runs, the newest first.
+        options: Of `cassette save`, where the journal is another than that of this folder.
+    """
     newest, *others = run_ids
     them = f"{newest} and {counted(len(others), 'older run')} are" if others else f"{newest} is"
     return (
         f"{them} not in {short_path(cassette)}, which holds another run: "
-        f"`mcp-sidecar cassette save {newest} --cassette NAME` saves it under another name"
+        f"`mcp-sidecar cassette save {newest} --cassette NAME{options}` saves it under another name"
     )
 
 

@@ -9,8 +9,7 @@ from typing import TypedDict, TypeVar, Unpack
 import click
 
 from sidecar.agents.attempt import new_run
-from sidecar.agents.config import AgentConfig, config_of_names, read_config
-from sidecar.agents.config import ServerEntry as ConfigEntry
+from sidecar.agents.config import AgentConfig, ServerEntry, config_of_names, read_config
 from sidecar.agents.variables import filled_in
 from sidecar.cli.options import (
     FiniteRange,
@@ -25,7 +24,7 @@ from sidecar.cli.options import (
 from sidecar.cli.sources import saved_cassette
 from sidecar.errors import CassetteError, SidecarError, UsageError
 from sidecar.proxy.http.admission import check_allowed
-from sidecar.proxy.http.endpoint import DEFAULT_PORT, Limits, ServeOptions, ServerEntry
+from sidecar.proxy.http.endpoint import DEFAULT_PORT, Limits, ServedServer, ServeOptions
 from sidecar.proxy.options import MODES, Mode, OnMiss
 from sidecar.report.text import counted
 from sidecar.store import cassettes, folders, ids, runs
@@ -219,7 +218,8 @@ def options_of(words: _Words, where: Places) -> ServeOptions:
     path = _cassette(words, where)
     config = _config(words, path)
     if words["mode"] != "replay" or words["on_miss"] == "live":
-        config = filled_in(config, os.environ)
+        is_relayed = words["mode"] in ("record", "passthrough")
+        config = filled_in(config, os.environ, passes_headers=is_relayed)
     limits: _LimitWords = {name: words[name] for name in _LimitWords.__annotations__}  # type: ignore[literal-required,assignment]
     return ServeOptions(
         servers=tuple(_entry(server, words["config"]) for server in config.servers),
@@ -269,7 +269,7 @@ def _config(words: _Words, cassette: str | None) -> AgentConfig:
     return config_of_names(names)
 
 
-def _entry(server: ConfigEntry, config: str | None) -> ServerEntry:
+def _entry(server: ServerEntry, config: str | None) -> ServedServer:
     if server.name in (".", ".."):
         raise UsageError(
             f"a server cannot be served under the name {server.name!r}: "
@@ -280,7 +280,7 @@ def _entry(server: ConfigEntry, config: str | None) -> ServerEntry:
     cwd = server.cwd
     if cwd is not None:  # as the config's own client would have it
         cwd = os.path.join(folders.project_folder(config, os.getcwd()), cwd)
-    return ServerEntry(
+    return ServedServer(
         name=server.name,
         command=(server.command, *server.args) if server.command else (),
         env=tuple(server.env.items()),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import click
 
@@ -27,6 +27,7 @@ from sidecar.wire.json_text import JsonValue
 
 _REFUSED = 1
 _NOT_VALID = 2
+_SHOWN = 3  # problems of one kind; the others are counted
 _TASK = re.compile(r"^/tasks/\d+/(?=.)")
 _INDEX = re.compile(r"/(\d+)(?=/|$)")
 
@@ -104,6 +105,22 @@ def finding_masks(rules: Rules) -> Redactor:
         rules: What else is a secret.
     """
     return masks_for("", os.environ, rules)
+
+
+def few_of_each(problems: Iterable[Problem], told: Callable[[Problem], str]) -> Iterator[str]:
+    """Tell a few problems of each kind, and count the others: a long run has many.
+
+    Args:
+        problems: What was found.
+        told: Says one of them.
+    """
+    by_code: dict[str, list[Problem]] = {}
+    for problem in problems:
+        by_code.setdefault(problem.code, []).append(problem)
+    for code, found in by_code.items():
+        yield from map(told, found[:_SHOWN])
+        if len(found) > _SHOWN:
+            yield f"and {counted(len(found) - _SHOWN, 'more note')} of this kind ({code})"
 
 
 def problem_text(name: str, problem: Problem) -> str:

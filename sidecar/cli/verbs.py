@@ -78,8 +78,7 @@ def verbs(arguments: Sequence[str]) -> int:
         say(misspelt)
     try:
         code = _run(arguments)
-        if sys.stdout is not None:  # as it is where whoever started us closed it
-            sys.stdout.flush()
+        sys.stdout.flush()
     except BrokenPipeError:
         return _without_reader()
     except OSError as error:

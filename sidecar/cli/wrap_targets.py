@@ -11,11 +11,13 @@ from sidecar.agents.configs.document import Document, Entry
 from sidecar.agents.configs.files import keep_backup
 from sidecar.agents.configs.locations import Machine, is_users_own
 from sidecar.agents.configs.marks import Target, entry_id
-from sidecar.agents.configs.wrapping import Change, Plan, wrap
+from sidecar.agents.configs.shapes import UnfitError
+from sidecar.agents.configs.wrapping import Change, Key, Plan, wrap
 from sidecar.cli.options import short_path
-from sidecar.errors import UsageError
+from sidecar.errors import JournalError, UsageError
 from sidecar.proxy.options import Mode
 from sidecar.store import cassettes, folders
+from sidecar.store.journal import Journal
 from sidecar.store.settings import load_settings, project_of
 
 
@@ -36,7 +38,7 @@ class Wanted(NamedTuple):
     project: str | None
     home: str | None
 
-    def change(self, document: Document, names: set[str]) -> Change:
+    def change(self, document: Document, keys: set[Key]) -> Change:
         """Make the change of a config.
 
         Raises:
@@ -45,11 +47,29 @@ class Wanted(NamedTuple):
         """
 
         def target(entry: Entry, told: Target | None) -> Target:
+            if entry.project is not None and not os.path.isdir(entry.project):
+                raise UnfitError(f"its project's folder is gone: {entry.project}")
             found = self._target(document, entry, told)
             _refuse_unusable(entry.name, found)
             return found
 
-        return wrap(document, Plan(target, sidecar_command(), self.serve), names)
+        change = wrap(document, Plan(target, sidecar_command(), self.serve), keys)
+        self._refuse_unheard(change)
+        return change
+
+    def _refuse_unheard(self, change: Change) -> None:
+        """Refuse options that no server is told, since `serve` is told them.
+
+        Raises:
+            UsageError: With the way.
+        """
+        done = [one for one in change.outcomes if one.state != "skipped"]
+        if self.serve and (self.mode or self.cassette) and done and not any(o.target for o in done):
+            raise UsageError(
+                "--mode and --cassette say nothing to servers that are led to `serve`",
+                place=change.before.path,
+                hint="give them to `mcp-sidecar serve` itself",
+            )
 
     def keep(self, change: Change) -> None:
         """Back up what a change replaces, where that cannot be read from the entries (W11)."""
@@ -95,10 +115,12 @@ def _refuse_unusable(name: str, target: Target) -> None:
 
     Raises:
         CassetteError: If the cassette that is to answer is not there, or is broken.
+        JournalError: If the journal cannot be opened, or could not be made.
         UsageError: If there is to be one and none is named, or the project's settings are
             none.
     """
     load_settings(project_of(target.home, target.project))
+    _refuse_unusable_home(target.home)
     if target.mode not in ("replay", "auto"):
         return
     if target.cassette is None:
@@ -108,6 +130,24 @@ def _refuse_unusable(name: str, target: Target) -> None:
         )
     if target.mode == "replay" or os.path.lexists(target.cassette):
         cassettes.load(target.cassette)
+
+
+def _refuse_unusable_home(home: str) -> None:
+    """Refuse a home that no journal can be in; nothing is made, so that a dry run can ask."""
+    path = folders.journal_path(home)
+    if os.path.lexists(path):
+        Journal.open(path).close()
+        return
+    there = home
+    while not os.path.lexists(there):
+        there = os.path.dirname(there)
+    if not os.path.isdir(there) or not os.access(there, os.W_OK | os.X_OK):
+        what = "may not be written to" if os.path.isdir(there) else "is no folder"
+        raise JournalError(
+            f"the journal of what is recorded cannot be made: {there} {what}",
+            place=home,
+            hint="choose another folder with --home",
+        )
 
 
 def where_listed(target: Target) -> str:

@@ -248,7 +248,7 @@ def _status(summary: EvalSummary | None, reasons: Sequence[Reason], *, whole: bo
     if summary.passed:
         return Status.PASSED
     # A suite that would pass because its agent did nothing at all was not measured either,
-    # nor was one whose agent failed in every trial (T09).
+    # nor was one whose agent failed in every trial before it called any tool (T09).
     idle = all(reason.code in {NO_CALLS, AGENTS_FAILED} for reason in reasons)
     return Status.UNMEASURED if idle else Status.FAILED
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from sidecar.cassette.arguments import Absent, Difference
+from sidecar.cassette.redaction.placeholders import UNIFIED
 from sidecar.suite.json_reading import SpeltFloat
 from sidecar.wire.json_text import JsonValue, NotJsonError, dump
 from sidecar.wire.shortening import shortened
@@ -83,4 +84,13 @@ def _difference(one: Difference) -> str:
         return f"{place} is missing, expected {shown(one.expected)}"
     if isinstance(one.expected, Absent):
         return f"{place} was {shown(one.seen)}, expected no such argument"
-    return f"{place} was {shown(one.seen)}, expected {shown(one.expected)}"
+    seen, expected = shown(one.seen), shown(one.expected)
+    return f"{place} was {seen}, expected {expected}{_masked(seen, expected)}"
+
+
+def _masked(seen: str, expected: str) -> str:
+    """Explain a difference that only a mask makes: no agent can send one (P02)."""
+    if (UNIFIED in seen) == (UNIFIED in expected):
+        return ""
+    where = "the recording" if UNIFIED in expected else "what is kept of the run"
+    return f" (masked in {where}: leave it out of the expectation)"

@@ -19,7 +19,7 @@ NO_CALLS: Final = "no-calls"
 """Code of the reason that no trial made any tool call, though tasks expect some."""
 
 AGENTS_FAILED: Final = "agents-failed"
-"""Code of the reason that no trial's agent did its work."""
+"""Code of the reason that the agent failed in every trial, and never called a tool."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +58,12 @@ class SuiteFacts:
     @property
     def silent(self) -> bool:
         """Whether no trial made any tool call, though tasks expect some."""
-        called = any(trial.tool_call_count for trial in self.trials)
-        return not called and any(map(expects_calls, self.suite.tasks))
+        return not self.called and any(map(expects_calls, self.suite.tasks))
+
+    @property
+    def called(self) -> bool:
+        """Whether any trial made a tool call."""
+        return any(trial.tool_call_count for trial in self.trials)
 
     @property
     def agents_failed(self) -> bool:
@@ -86,8 +90,8 @@ def summarise(facts: SuiteFacts) -> tuple[EvalSummary | None, tuple[Reason, ...]
         *_cost_failures(cost, facts),
         *_latency_failures(facts),
     ]
-    if facts.agents_failed:  # T09: that measured nothing, whatever the zeros say
-        failures = [Reason(AGENTS_FAILED, "the agent failed in every trial")]
+    if facts.agents_failed:
+        failures = _agent_failures(facts, failures)
     has_path = any(task.expected.trajectory is not None for task in facts.suite.tasks)
     summary = EvalSummary(
         suite_id=facts.suite.suite_id,
@@ -120,6 +124,17 @@ def _measure_failures(facts: SuiteFacts) -> list[Reason]:
             )
         )
     return failures
+
+
+def _agent_failures(facts: SuiteFacts, others: list[Reason]) -> list[Reason]:
+    """Say what an agent that failed in every trial comes to (R17, T09).
+
+    One that called tools was measured: it scores 0, and a bar of 0 does not pass it. One that
+    did not may never have come to work, so that its zeros measure nothing.
+    """
+    if facts.called:
+        return [Reason("agents-broke-off", "the agent broke off in every trial"), *others]
+    return [Reason(AGENTS_FAILED, "the agent failed in every trial")]
 
 
 def _score_failures(score: Fraction, gated: Fraction, bar: Fraction) -> list[Reason]:

@@ -255,13 +255,13 @@ def _golden_score(match: GoldenMatch, output: JsonValue) -> tuple[Fraction, Reas
 
 def _evidence_reasons(evidence: TrialEvidence) -> list[Reason]:
     reasons = list(evidence.defects)
-    if evidence.outcome in _FAILED:
-        why = f": {named(evidence.failure)}" if evidence.failure else ""
-        reasons.append(Reason(_AGENT_FAILED, f"the agent {evidence.outcome}{why}"))
     for place in evidence.misses[:_MAX_MISSES_SHOWN]:
         tool = evidence.calls[place].tool
         text = f"call {place + 1} of the trial ({named(tool)}) was answered by no fixture"
         reasons.append(Reason("fixture-miss", text, step=place + 1, tool=tool))
+    if evidence.outcome in _FAILED:  # after a miss, often because of it
+        why = f": {named(evidence.failure)}" if evidence.failure else ""
+        reasons.append(Reason(_AGENT_FAILED, f"the agent {evidence.outcome}{why}"))
     return reasons
 
 

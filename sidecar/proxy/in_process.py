@@ -48,9 +48,8 @@ class CassetteServer:
         self._server = _chosen(cassette, server)
         self._cassette = cassette
         # In memory only: nothing masked is kept, so the key of the masks does not matter.
-        self._masks = Redactor(b"in-process")
-        self._matcher = Matcher(cassette.interactions, self._masks)
-        self._replayer = Replayer(self._server, self._matcher, self._masks)
+        self._matcher = Matcher(cassette.interactions, Redactor(b"in-process"))
+        self._replayer = Replayer(self._server, self._matcher)
         self._connection: AbstractAsyncContextManager[TransportStreams] | None = None
         self.misses: list[str] = []
 

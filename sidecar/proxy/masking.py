@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from typing import Protocol
 
 from sidecar.cassette.redaction.config_secrets import command_secrets, config_secrets
 from sidecar.cassette.redaction.redactor import Redactor, secret_environment
+from sidecar.store.environment import not_ambient
 from sidecar.store.masking import masks_for
 from sidecar.store.settings import Rules
 from sidecar.wire.json_text import dump
+from sidecar.wire.typed import Protocol
 
 
 class Configured(Protocol):
-    """What a config says of a server; `ProxyOptions` and `ServerEntry` are such."""
+    """What a config says of a server; `ProxyOptions` and `ServedServer` are such."""
 
     @property
     def command(self) -> tuple[str, ...]:
@@ -44,7 +45,8 @@ def masks_of_servers(
         JournalError: If the key can be neither read nor made.
         UsageError: If a pattern is no regular expression.
     """
-    values = list(more)
+    # A config's `env` may have got a secret since it was wrapped, under whatever name.
+    values = [*more, *config_secrets(not_ambient(os.environ)).values()]
     for server in servers:
         env = dict(server.env)
         values += (*secret_environment(env), *config_secrets(env).values())

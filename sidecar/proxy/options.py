@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, TypeAlias
-
 from sidecar.store.settings import NO_RULES, Rules
 from sidecar.wire.framing import MAX_MESSAGE_BYTES
+from sidecar.wire.typed import Literal, NamedTuple, TypeAlias
 
 Mode: TypeAlias = Literal["record", "replay", "auto", "passthrough"]
 OnMiss: TypeAlias = Literal["fail", "live"]

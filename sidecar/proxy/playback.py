@@ -6,7 +6,6 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, TypeAlias
 
 from sidecar.cassette.matcher import Matcher
 from sidecar.cassette.replayer import Missed, Replayer, Step
@@ -24,6 +23,7 @@ from sidecar.wire.jsonrpc import (
     read_line,
 )
 from sidecar.wire.mcp import INITIALIZE, INITIALIZED
+from sidecar.wire.typed import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
     from sidecar.proxy.live import LiveServer
@@ -64,7 +64,7 @@ class Playback:
         self._tape = wiring.tape
         self._is_watched = wiring.is_watched
         self._matcher = matcher
-        self._replayer = Replayer(wiring.options.server, matcher, wiring.masks)
+        self._replayer = Replayer(wiring.options.server, matcher)
         self._live = _Opening(start_live) if start_live else None
         self._on_status = on_status
         self._alone = alone

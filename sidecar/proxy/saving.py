@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from typing import Protocol
 
 from sidecar.cassette.redaction.redactor import Redactor
 from sidecar.errors import SidecarError
@@ -11,6 +10,7 @@ from sidecar.proxy.options import Mode
 from sidecar.proxy.streams import say
 from sidecar.store import cassettes
 from sidecar.store.journal import Journal
+from sidecar.wire.typed import Protocol
 
 
 class Kept(Protocol):
@@ -58,7 +58,10 @@ def answering(loaded: cassettes.Loaded | None, mode: Mode, server: str) -> casse
 
 
 def save(options: Kept, journal: Journal, masks: Redactor) -> None:
-    """Save the cassette; what `record` says of it at its end is not said here too.
+    """Save the cassette, if one is recorded, and look over what else is kept of the run.
+
+    Where `mcp-sidecar` runs the agent it does both again, once that has ended, and says what
+    came of it; so nothing is said here then.
 
     Args:
         options: What the proxy was told.
@@ -67,25 +70,41 @@ def save(options: Kept, journal: Journal, masks: Redactor) -> None:
     """
     is_watched = False
     try:
-        if options.cassette is None:
-            from sidecar.store.looked_over_rows import look_over  # noqa: PLC0415  # no replay's
-
-            look_over(journal, options.run, masks)
-            return
         is_watched = journal.is_watched(options.run)
-        saved = cassettes.save_run(
+        if options.mode in ("record", "auto") and options.cassette is not None:
+            problem = _saved(options, options.cassette, journal, masks)
+        else:
+            problem = None if is_watched else _looked_over(options, journal, masks)
+    except SidecarError as error:
+        problem = str(error)
+    if problem and not is_watched:
+        say(problem)
+
+
+def _saved(options: Kept, path: str, journal: Journal, masks: Redactor) -> str | None:
+    """Save the cassette; return why it was not, and how to save it."""
+    try:
+        return cassettes.save_run(
             journal,
             options.run,
-            options.cassette,
+            path,
             overwrite=options.overwrite,
             extend=options.mode == "auto",
             masks=masks,
-        )
-        problem = saved.refused
+        ).refused
     except SidecarError as error:
-        problem = (
+        return (
             f"{error}; the journal has run {options.run}: "
             f"save it with `mcp-sidecar cassette save {options.run}`"
         )
-    if problem and not is_watched:
-        say(problem)
+
+
+def _looked_over(options: Kept, journal: Journal, masks: Redactor) -> str | None:
+    """Mask what the run as a whole tells; return why that was not done."""
+    from sidecar.store.looked_over_rows import look_over  # noqa: PLC0415  # not at the start
+
+    try:
+        look_over(journal, options.run, masks)
+    except SidecarError as error:
+        return f"{error}; run {options.run} was not searched once more for secrets"
+    return None

@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import select
 import signal
 import time
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from sidecar.errors import UsageError
-from sidecar.proxy.masking import masks_of_servers
+from sidecar.proxy.late_masks import LateMasks
 from sidecar.proxy.options import ProxyOptions
-from sidecar.proxy.saving import answering, load, save
 from sidecar.proxy.stopping import StopOrder
 from sidecar.proxy.streams import Outlet, read_chunk, say
 from sidecar.proxy.tape import Tape
 from sidecar.proxy.wiring import Wiring
-from sidecar.store import cassettes
 from sidecar.store.environment import unknown_variables
 from sidecar.store.journal import Journal
+from sidecar.store.settings import NO_RULES
 from sidecar.wire.framing import LineBuffer, Oversized
+from sidecar.wire.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
     from sidecar.proxy.link import Behind
     from sidecar.proxy.live import LiveServer
+    from sidecar.store.cassettes import Loaded
 
 _LINGER_MS = 1000  # a server that never answered: its client may ask once more
 _FIRST_MS = 10_000  # and may not have asked at all yet
@@ -44,13 +46,15 @@ def run(options: ProxyOptions) -> int:
     """
     signal.signal(signal.SIGPIPE, signal.SIG_IGN)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # ignored, it would eat exit codes
-    cassette = load(options)
+    cassette = _loaded(options)
     journal = Journal.open(options.journal)
     watched = journal.watched_mode(options.run)
     if watched == "replay" and options.mode != "replay":
         journal.close()
         raise _nothing_live(options)
-    masks = masks_of_servers(os.path.dirname(options.journal), options.redaction, [options])
+    masks = LateMasks(options)
+    if cassette is not None or options.redaction != NO_RULES:  # a rule may be refused
+        masks.make()
     journal.start_run(
         options.run, mode=options.mode, cassette=options.cassette, agent_id=options.agent_id
     )
@@ -69,12 +73,24 @@ def run(options: ProxyOptions) -> int:
     if misspelt and not wiring.is_watched:
         say(misspelt)
     behind = _behind(wiring, cassette, stop)
+    redactor = masks.make()  # while the server starts
+    gc.freeze()  # what is there stays
+    gc.enable()
     code, state = _serve(options, behind, tape, stop)
     tape.end(exit_code=code, state=state)
-    if options.mode in ("record", "auto"):
-        save(options, journal, masks)
+    from sidecar.proxy.saving import save  # noqa: PLC0415  # not at the start
+
+    save(options, journal, redactor)
     journal.close()
     return 2 if tape.broken and options.mode == "replay" else code
+
+
+def _loaded(options: ProxyOptions) -> Loaded | None:
+    if options.mode not in ("replay", "auto"):
+        return None
+    from sidecar.proxy.saving import load  # noqa: PLC0415  # a recording is not served
+
+    return load(options)
 
 
 def _nothing_live(options: ProxyOptions) -> UsageError:
@@ -87,17 +103,26 @@ def _nothing_live(options: ProxyOptions) -> UsageError:
     )
 
 
-def _behind(wiring: Wiring, loaded: cassettes.Loaded | None, stop: StopOrder) -> Behind:
-    options = wiring.options
-    recorded = answering(loaded, options.mode, options.server)
+def _behind(wiring: Wiring, loaded: Loaded | None, stop: StopOrder) -> Behind:
+    recorded = None if loaded is None else _answering(wiring.options, loaded)
     if recorded is None:
         live = _live(wiring, stop.wake)
         live.start()
         return live
+    return _playing(wiring, recorded)
+
+
+def _answering(options: ProxyOptions, loaded: Loaded) -> Loaded | None:
+    from sidecar.proxy.saving import answering  # noqa: PLC0415  # a recording is not served
+
+    return answering(loaded, options.mode, options.server)
+
+
+def _playing(wiring: Wiring, recorded: Loaded) -> Behind:
     from sidecar.cassette.matcher import Matcher  # noqa: PLC0415  # a recording needs none
     from sidecar.proxy.playback import Playback  # noqa: PLC0415
 
-    goes_live = options.mode == "auto" or options.on_miss == "live"
+    goes_live = wiring.options.mode == "auto" or wiring.options.on_miss == "live"
     start = (lambda on_end: _live(wiring, on_end)) if goes_live else None
     return Playback(wiring, Matcher(recorded.cassette.interactions, wiring.masks), start)
 

@@ -10,7 +10,6 @@ import threading
 import time
 from collections.abc import Iterable
 from contextlib import nullcontext
-from typing import NamedTuple
 
 from sidecar.cassette.facts import Fact, Finished, Noted, Opened, Passed
 from sidecar.cassette.interaction import Interaction
@@ -19,6 +18,7 @@ from sidecar.errors import JournalError
 from sidecar.proxy.streams import say
 from sidecar.store.session import Kept, Session
 from sidecar.wire.mcp import client_name
+from sidecar.wire.typed import NamedTuple
 
 _FEW = 2  # a request and its answer
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
-
-from sidecar.cassette.recorder import Masks
 from sidecar.proxy.options import ProxyOptions
 from sidecar.proxy.tape import Tape
+from sidecar.wire.typed import TYPE_CHECKING, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from sidecar.cassette.recorder import Masks
 
 
 class ClientStream(Protocol):

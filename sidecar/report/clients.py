@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import difflib
-import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from sidecar.agents.configs.discovery import Found, Server
-from sidecar.agents.configs.marks import HEADER_VARIABLE
+from sidecar.agents.configs.document import again
+from sidecar.agents.configs.masked_text import masked_texts
 from sidecar.agents.configs.wrapping import Change, Outcome
-from sidecar.cassette.redaction.redactor import Redactor, unify
 from sidecar.report.tables import Column, table
 from sidecar.report.text import escaped
+from sidecar.store.connected import Connected
 from sidecar.wire.json_text import JsonValue
 
 NEVER = "never"
-_MIN_SECRET = 4  # characters; less is found everywhere
 _COLUMNS = (
     Column("client"),
     Column("scope"),
@@ -34,13 +33,13 @@ class Seen(NamedTuple):
     Attributes:
         found: The config.
         server: The server.
-        last: ISO 8601; None for never, or where the sidecar cannot know.
+        last: None for never, or where the sidecar cannot know.
         overridden: The config that has a server of the name that counts instead, if any.
     """
 
     found: Found
     server: Server
-    last: str | None = None
+    last: Connected | None = None
     overridden: str | None = None
 
 
@@ -54,12 +53,9 @@ def changed(change: Change) -> str:
 def difference(change: Change) -> str:
     """Show a change as a unified diff, with secrets masked: it may go to a log."""
     path = change.before.path
-    lines = difflib.unified_diff(
-        _lines(change.before.text), _lines(change.text), path, path, lineterm=""
-    )
-    redactor = Redactor(os.urandom(16), known_values=tuple(_header_values(change)))
-    masked = unify(redactor.plain("\n".join(lines)))
-    return "".join(f"{escaped(line)}\n" for line in masked.split("\n")) if masked else ""
+    before, after = masked_texts((change.before, again(change.before, change.text)))
+    lines = difflib.unified_diff(_lines(before), _lines(after), path, path, lineterm="")
+    return "".join(f"{escaped(line)}\n" for line in lines)
 
 
 def listed(seen: Sequence[Seen], *, width: int | None) -> str:
@@ -102,7 +98,7 @@ def _server(one: Seen) -> JsonValue:
         "mode": target.mode if target else None,
         "cassette": target.cassette if target else None,
         "home": target.home if target else None,
-        "lastConnected": one.last,
+        "lastConnected": one.last.at if one.last else None,
         "overriddenBy": one.overridden,
     }
 
@@ -131,22 +127,8 @@ def _behind(server: Server) -> str:
 def _last(one: Seen) -> str:
     if one.server.target is None:
         return ""
-    return one.last[:19].replace("T", " ") if one.last else NEVER
+    return one.last.at[:19].replace("T", " ") if one.last else NEVER
 
 
 def _lines(text: str) -> list[str]:
     return [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]
-
-
-def _header_values(change: Change) -> Iterator[str]:
-    """The values of headers, which are secrets whatever a config calls them now."""
-    client = change.before.client
-    for entry in change.before.entries:
-        headers, env = entry.node.get(client.headers), entry.node.get(client.env)
-        moved = env.members if env else ()
-        found = [one for one in moved if one.name.startswith(HEADER_VARIABLE)]
-        for member in [*(headers.members if headers else ()), *found]:
-            value = member.value.text or ""
-            is_variable = client.variables and client.variables.pattern.search(value)
-            if len(value) >= _MIN_SECRET and not is_variable:
-                yield value

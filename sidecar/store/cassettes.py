@@ -6,7 +6,6 @@ On the hot path: nothing here may import more than the standard library's light 
 from __future__ import annotations
 
 import os
-from typing import NamedTuple
 
 from sidecar.cassette.file_format import Loaded, lines, read
 from sidecar.cassette.interaction import Cassette, Interaction, Server
@@ -22,11 +21,22 @@ from sidecar.store.masking import masks_for
 from sidecar.store.recorded import Recorded
 from sidecar.store.settings import load_settings, project_of
 from sidecar.wire.json_text import parse
-from sidecar.wire.mcp import INITIALIZE, members_of, modern_version
+from sidecar.wire.mcp import (
+    DISCOVER,
+    INITIALIZE,
+    LISTEN,
+    PING,
+    SET_LEVEL,
+    members_of,
+    modern_version,
+)
+from sidecar.wire.typed import NamedTuple
 
 __all__ = ["Loaded", "Saved", "in_place", "load", "of_run", "save", "save_run"]
 
 _READABLE = "give the name of a file that you may read"
+_OPENING = frozenset({INITIALIZE, DISCOVER, PING, SET_LEVEL, LISTEN})
+_LISTS = "/list"
 _NEXT_STEP = "restore the file, or remove it; it was left as it is"
 
 
@@ -100,9 +110,8 @@ def of_run(journal: Journal, run_id: str, masks: Redactor | None = None) -> Cass
     """
     from sidecar.store import looked_over_rows  # noqa: PLC0415  # a replay saves none
 
-    rows = recorded.of_run(journal.connection, run_id)
-    masked = looked_over_rows.looked_over(rows, masks or masks_of(journal))
-    return _cassette(journal, run_id, masked)
+    looked = looked_over_rows.second_look(journal, run_id, masks or masks_of(journal))
+    return _cassette(journal, run_id, looked.rows)
 
 
 def in_place(path: str) -> Cassette | None:
@@ -139,9 +148,9 @@ def save_run(  # noqa: PLR0913  # what is saved, where to, and what of it is wan
     What is masked then, since the run as a whole tells it, is masked in the journal, too, if
     the run is over.
 
-    A cassette of another run is left alone, unless it is to be overwritten or extended:
-    then the old interactions come first, unchanged, and after them those of this run that
-    no recording answered.
+    A cassette of another run is left alone, unless it holds no more than the opening of
+    sessions, or it is to be overwritten or extended: then the old interactions come first,
+    unchanged, and after them those of this run that no recording answered.
 
     Args:
         journal: The journal.
@@ -163,27 +172,46 @@ def save_run(  # noqa: PLR0913  # what is saved, where to, and what of it is wan
     with lock:
         present = in_place(path)
         own = masks or masks_of(journal)
-        if present is not None and not extend and not overwrite and present.run != run_id:
+        others = None if extend or overwrite else _others(present, run_id)
+        if others is not None:
             looks.look_over(journal, run_id, own)
-            return Saved(path, written=False, refused=_refusal(path, present, run_id))
-        rows = recorded.of_run(journal.connection, run_id)
-        masked = looks.looked_over(rows, own)
+            return Saved(path, written=False, refused=_refusal(path, others, run_id))
+        looked = looks.second_look(journal, run_id, own)
         try:
-            if present is not None and extend:
-                cassette = _extended(journal, run_id, present, masked)
+            if extend:
+                cassette = _extended(journal, run_id, present, looked.rows)
             else:
-                cassette = _cassette(journal, run_id, masked)
+                cassette = _cassette(journal, run_id, looked.rows)
             if cassette is not None:
                 save(path, cassette, own)
         finally:
-            looks.keep(journal, run_id, rows, masked)
+            looks.keep(journal, run_id, looked)
         return Saved(path, written=cassette is not None)
 
 
+def _others(present: Cassette | None, run_id: str) -> Cassette | None:
+    """Return the cassette if it is another run's, and holds what that run was made for.
+
+    Clients open their servers and list what these have whenever they start: a recording of
+    that alone keeps the place against none.
+    """
+    if present is None or present.run == run_id:
+        return None
+    is_empty = all(_is_opening(item.method) for item in present.interactions)
+    return None if is_empty and present.run and not present.unknown else present
+
+
+def _is_opening(method: str) -> bool:
+    return method in _OPENING or method.endswith(_LISTS)
+
+
 def _extended(
-    journal: Journal, run_id: str, present: Cassette, rows: list[Recorded]
+    journal: Journal, run_id: str, present: Cassette | None, rows: list[Recorded]
 ) -> Cassette | None:
     """Add to a cassette what this run recorded, but never twice; None if that is nothing."""
+    if present is None:
+        fresh = recorded.following(rows, ())
+        return _cassette(journal, run_id, fresh) if fresh else None
     base = _base(journal, run_id, present)
     fresh = recorded.following(rows, base.interactions)
     added = _cassette(journal, run_id, fresh, after=base)
@@ -340,10 +368,15 @@ def _bytes(path: str) -> bytes:
 def _write(path: str, data: bytes) -> None:
     try:
         atomic.write(path, [data])
+    except (FileExistsError, NotADirectoryError):
+        raise CassetteError(
+            "the cassette cannot be written: a file is in the place of its folder",
+            place=path,
+            hint="move that file away, or choose another name",
+        ) from None
     except OSError as error:
         raise CassetteError(
             f"the cassette cannot be written ({error.strerror}); what was there is unchanged",
             place=path,
-            hint="make room, or give yourself the right to write there; the run stays in "
-            "the journal, and `mcp-sidecar cassette save` tries again",
+            hint="make room, or give yourself the right to write there",
         ) from None

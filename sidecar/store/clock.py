@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from functools import lru_cache
-from typing import NamedTuple
+
+from sidecar.wire.typed import NamedTuple
 
 
 class Clock(NamedTuple):

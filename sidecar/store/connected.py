@@ -5,15 +5,32 @@ from __future__ import annotations
 import os
 import sqlite3
 from contextlib import closing
+from typing import NamedTuple
 from urllib.parse import quote
 
 from sidecar.store import folders
 from sidecar.store.connection import PATIENCE_SECONDS, explained, version_of
 
-_LAST = "SELECT server, coalesce(config_entry, ''), max(started_at) FROM sessions GROUP BY 1, 2"
+# Of several rows, SQLite takes what stands beside a maximum from that row.
+_LAST = (
+    "SELECT server, coalesce(config_entry, ''), max(started_at), exit_code FROM sessions"
+    " GROUP BY 1, 2"
+)
 
 
-def last_connected(home: str) -> dict[tuple[str, str], str]:
+class Connected(NamedTuple):
+    """When a server was last started behind the sidecar.
+
+    Attributes:
+        at: ISO 8601.
+        exit_code: How the server ended then; None if it runs, or did not end by itself.
+    """
+
+    at: str
+    exit_code: int | None = None
+
+
+def last_connected(home: str) -> dict[tuple[str, str], Connected]:
     """Tell when a client last started each server's proxy.
 
     Args:
@@ -21,7 +38,7 @@ def last_connected(home: str) -> dict[tuple[str, str], str]:
             is not brought up to date.
 
     Returns:
-        ISO 8601 by the server's name and the id of its config's entry, empty for a proxy that
+        The last start by the server's name and the id of its config's entry, empty for a proxy that
         no wrapped config started; those that no client ever started are left out.
 
     Raises:
@@ -36,7 +53,7 @@ def last_connected(home: str) -> dict[tuple[str, str], str]:
             rows = reader.execute(_LAST).fetchall() if version_of(reader, path) else []
     except sqlite3.Error as error:
         raise explained(error, path) from error
-    return {(server, entry): last for server, entry, last in rows}
+    return {(server, entry): Connected(at, code) for server, entry, at, code in rows}
 
 
 def _reader(path: str) -> sqlite3.Connection:

@@ -11,11 +11,11 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import TracebackType
-from typing import Any, TypeAlias
 
 from sidecar.errors import JournalError
 from sidecar.store.file_lock import FileLock
 from sidecar.store.folders import make_home
+from sidecar.wire.typed import Any, TypeAlias
 
 SCHEMA_VERSION = 1
 """In the file's `user_version`; `sidecar.store.schema` makes it."""
@@ -35,10 +35,16 @@ _CHECKPOINT_PAGES = 4000  # 16 MB; at SQLite's 1000, every 150th call would wait
 
 
 class Connection:
-    """One connection, used by several threads: whoever is in a transaction has it alone."""
+    """One connection, used by several threads: whoever is in a transaction has it alone.
+
+    Attributes:
+        path: The file.
+        claims: How many claims on recordings its sessions have made, or tried to.
+    """
 
     def __init__(self, path: str, connection: sqlite3.Connection, patience_seconds: float) -> None:
         self.path = path
+        self.claims = 0
         self._sqlite = connection
         self._patience_seconds = patience_seconds
         self._lock = threading.RLock()
@@ -135,6 +141,14 @@ class Connection:
                 yield row
         except sqlite3.Error as error:
             raise explained(error, self.path) from error
+
+    def version(self) -> int:
+        """A number that changes whenever another connection has written to the file.
+
+        Raises:
+            JournalError: If the file cannot be read.
+        """
+        return int(self.rows("PRAGMA data_version")[0][0])
 
     def on_rollback(self, undo: Callable[[], None]) -> None:
         """Say what else to take back if the open transaction is not written; if one is."""

@@ -10,38 +10,43 @@ from __future__ import annotations
 import os
 import sys
 from functools import lru_cache
-from typing import Self, TypedDict, Unpack
 
 from sidecar.store.clock import SYSTEM_CLOCK, Clock
 from sidecar.store.connection import PATIENCE_SECONDS, Connection
 from sidecar.store.ids import process_start
 from sidecar.store.session import Session
+from sidecar.wire.typed import TYPE_CHECKING
 
-__all__ = ["SYSTEM_CLOCK", "Clock", "Journal", "RunFacts", "Session"]
-
-
-class RunFacts(TypedDict, total=False):
-    """What may be known of a run when it starts; JSON values as their text."""
-
-    agent_id: str | None
-    cassette: str | None
-    command: str | None
-    input: str | None
-    suite_id: str | None
-    task_id: str | None
-    trial_index: int | None
-    eval_run_id: str | None
+__all__ = ["SYSTEM_CLOCK", "Clock", "Journal", "Session"]
 
 
-_FACTS = tuple(RunFacts.__annotations__)
+if TYPE_CHECKING:
+    from typing import Self, TypedDict, Unpack
+
+    class RunFacts(TypedDict, total=False):
+        """What may be known of a run when it starts; JSON values as their text."""
+
+        agent_id: str | None
+        cassette: str | None
+        command: str | None
+        input: str | None
+        suite_id: str | None
+        task_id: str | None
+        trial_index: int | None
+        eval_run_id: str | None
+
+
+_FACTS = (
+    "agent_id", "cassette", "command", "input", "suite_id", "task_id", "trial_index",
+    "eval_run_id",
+)  # fmt: skip
 _START_RUN = (
     f"INSERT INTO runs (run_id, mode, state, pid, pid_start, started_at, {', '.join(_FACTS)})"
     f" VALUES (?, ?, 'running', ?, ?, ?{', ?' * len(_FACTS)}) ON CONFLICT (run_id) DO UPDATE SET "
     + ", ".join(f"{fact} = coalesce({fact}, excluded.{fact})" for fact in _FACTS)
 )
 _FINISH_RUN = (
-    "UPDATE runs SET state = ?, exit_code = ?, output = coalesce(?, output),"
-    " input = coalesce(?, input), ended_at = ?"
+    "UPDATE runs SET state = ?, exit_code = ?, output = coalesce(?, output), ended_at = ?"
     " WHERE run_id = ?"
 )
 _WATCHED_MODE = (
@@ -110,7 +115,6 @@ class Journal:
         state: str,
         exit_code: int | None = None,
         output: str | None = None,
-        input: str | None = None,  # noqa: A002  # as the column is named
     ) -> None:
         """Note how a run ended.
 
@@ -119,12 +123,11 @@ class Journal:
             state: How its agent ended: `ended`, `failed` or `interrupted`.
             exit_code: The agent's, if it ended by itself.
             output: What the agent gave, as JSON text or plain text.
-            input: What it was given, if more of it is masked than was at the beginning.
 
         Raises:
             JournalError: If it cannot be written.
         """
-        values = (state, exit_code, output, input, self.clock.timestamp(), run_id)
+        values = (state, exit_code, output, self.clock.timestamp(), run_id)
         with self.connection.transaction():
             self.connection.run(_FINISH_RUN, values)
 

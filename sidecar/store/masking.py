@@ -46,10 +46,15 @@ def value_of(name: str, environ: Mapping[str, str]) -> str:
         UsageError: If it holds none that could be looked for.
     """
     value = environ.get(name, "")
-    if len(value) < MIN_CHARS:
-        what = "is not set" if not value else f"has fewer than {MIN_CHARS} characters"
+    if not value:
         raise UsageError(
-            f"the variable {name} {what}, so its value cannot be looked for",
+            f"the variable {name} is not set, so its value cannot be looked for",
             hint=f"set it for this one command: read -rs {name} && export {name}",
+        )
+    if len(value) < MIN_CHARS:
+        raise UsageError(
+            f"the variable {name} has fewer than {MIN_CHARS} characters, so its value cannot be "
+            "looked for",
+            hint="name what it stands under with --key, or what is around it with --pattern",
         )
     return value

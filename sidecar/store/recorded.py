@@ -6,10 +6,10 @@ On the hot path: a proxy saves its cassette when it ends.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from sidecar.cassette.interaction import Interaction, Passage, Response
 from sidecar.store.connection import Connection, Row
+from sidecar.wire.typed import NamedTuple
 
 _INTERACTIONS = (
     "SELECT id, state, missed, entry, replayed, call_id, started_at,"
@@ -79,6 +79,8 @@ def following(rows: Sequence[Recorded], base: Sequence[Interaction]) -> list[Rec
     """Take what no recording answered, and number its sessions after a cassette's.
 
     A session that was served calls of the cassette goes on with the first call's session.
+    One in which nothing else was answered has nothing to add: its server could not start,
+    and a cassette would say ever after that it never answers.
 
     Args:
         rows: Of a run.
@@ -91,11 +93,13 @@ def following(rows: Sequence[Recorded], base: Sequence[Interaction]) -> list[Rec
     following: dict[str, int] = {}
     for item in base:
         following[item.server] = max(following.get(item.server, 0), item.session + 1)
+    live = [row for row in rows if not row.replayed]
+    answering = {_session_of(row) for row in live if row.interaction.response is not None}
     found = []
-    for row in rows:
-        if row.replayed:
-            continue
+    for row in live:
         key = _session_of(row)
+        if key not in answering:
+            continue
         if key not in numbers:
             numbers[key] = following.get(key[0], 0)
             following[key[0]] = numbers[key] + 1

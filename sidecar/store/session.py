@@ -7,12 +7,11 @@ left nothing, and may be tried again.
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias
-
 from sidecar.cassette.facts import Phase
 from sidecar.cassette.interaction import Interaction, Passage, Response
 from sidecar.store.clock import Clock
 from sidecar.store.connection import Connection, Transaction
+from sidecar.wire.typed import NamedTuple, TypeAlias
 
 _FINISH_SESSION = "UPDATE sessions SET state = ?, exit_code = ?, ended_at = ? WHERE id = ?"
 _ADD = (
@@ -82,6 +81,8 @@ class Session:
         self._clock = clock
         self._passages: dict[int, _Passages] = {}  # what is in the file already
         self._claims_seen = 0
+        self._claims_made = 0
+        self._others_seen: tuple[int, int] | None = None  # how far others had come at the last look
 
     def transaction(self) -> Transaction:
         """A block whose writes are kept together, or not at all; other processes wait.
@@ -115,6 +116,9 @@ class Session:
         """
         seen = kept.interaction
         result, error = _texts(seen.response)
+        if kept.entry is not None:
+            self._claims_made += 1
+            self._connection.claims += 1
         values = (
             self.run_id,
             self.session_id,
@@ -196,6 +200,10 @@ class Session:
             JournalError: If it cannot be read.
         """
         seen = self._claims_seen
+        others = (self._connection.version(), self._connection.claims - self._claims_made)
+        if others == self._others_seen:  # as at most calls: to look costs more than to write
+            return []
+        self._others_seen = others
         rows = self._connection.rows(_CLAIMS, (self.run_id, seen))
         if rows:
             self._claims_seen = rows[-1][0]

@@ -20,7 +20,8 @@ def unsaved(journal: Journal, lines: Iterable[RunLine]) -> dict[str, list[str]]:
         lines: The runs, the newest first.
 
     Returns:
-        The ids of such runs, the newest first, by the path of their cassette. A cassette
+        The ids of such runs, the newest first, by the path of their cassette. Runs that
+        called nothing are left out: clients make one whenever they start. A cassette
         that is not there, or cannot be read, is left out, and so is one to which the run
         that it names was added: what it held before, nothing tells.
 
@@ -28,12 +29,15 @@ def unsaved(journal: Journal, lines: Iterable[RunLine]) -> dict[str, list[str]]:
         JournalError: If the journal cannot be read.
     """
     found: dict[str, list[str]] = {}
+    called = set()
     for line in lines:
         if line.mode == "record" and line.cassette is not None and line.state != "running":
             found.setdefault(line.cassette, []).append(line.run_id)
-    return {
-        path: missing for path, runs in found.items() if (missing := _not_in(journal, path, runs))
-    }
+            if line.calls:
+                called.add(line.run_id)
+    missing = {path: _not_in(journal, path, runs) for path, runs in found.items()}
+    missing = {path: [one for one in runs if one in called] for path, runs in missing.items()}
+    return {path: runs for path, runs in missing.items() if runs}
 
 
 def _not_in(journal: Journal, path: str, runs: list[str]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sidecar.cassette.redaction.placeholders import unify
 from sidecar.errors import PromotionError, UsageError
 from sidecar.suite.loosening import is_masked
 from sidecar.suite.wanted import Recording, Remark, Wanted
@@ -32,7 +33,7 @@ def _match(
     if wanted.golden == "none":
         return None
     if wanted.golden == "contains" and wanted.text is not None:
-        return {"strategy": "contains", "value": _not_empty(wanted.text)}
+        return {"strategy": "contains", "value": _told(recording, wanted.text)}
     if wanted.golden == "auto":
         problem = _output_problem(recording.output)
         if problem:
@@ -77,7 +78,13 @@ def _output_problem(output: str | None) -> str:
     return ""
 
 
-def _not_empty(text: str) -> str:
+def _told(recording: Recording, text: str) -> str:
     if not text:
         raise UsageError("--match contains: without a text matches anything", hint="give the text")
+    if recording.output and str(unify(text)) not in str(unify(recording.output)):
+        raise PromotionError(
+            f"the run's own output does not contain {text!r}, which --match asks for",
+            place=recording.name,
+            hint="look at the output with `mcp-sidecar runs show`, or record a run that says it",
+        )
     return text

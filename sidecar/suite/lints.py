@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import Final
 
 from sidecar.cassette.arguments import Absent, canonical, matches
+from sidecar.suite.loosening import loosened
 from sidecar.suite.model import AgentEvalSuite, ExpectedCall, FixtureEntry, Task
 from sidecar.suite.model_base import wire_value
 from sidecar.suite.validation import Problem
@@ -108,6 +109,7 @@ def _trajectory_lints(task: Task, at: str) -> Iterator[Problem]:
             )
     for index, call in enumerate(trajectory.calls):
         yield from _call_lints(call, f"{at}/calls/{index}")
+        yield from _mask_lints(call, f"{at}/calls/{index}/args")
 
 
 def _fixture_lints(task: Task, at: str) -> Iterator[Problem]:
@@ -157,6 +159,20 @@ def _call_lints(call: ExpectedCall | FixtureEntry, at: str) -> Iterator[Problem]
         )
     if call.matching == "subset":
         yield from _loose(arguments, f"{at}/args")
+
+
+def _mask_lints(call: ExpectedCall, at: str) -> Iterator[Problem]:
+    """Find masks that are compared: a call has the value, which may not be masked there (P02)."""
+    arguments = call.arguments
+    if call.matching == "ignore" or isinstance(arguments, Absent):
+        return
+    for pointer in loosened(arguments, ()).masked:
+        yield Problem(
+            "masked-argument",
+            at + pointer,
+            "a secret is masked here: a call that has it in clear compares as different",
+            "leave it out of the expectation, and say argsMatch subset",
+        )
 
 
 def _loose(arguments: JsonValue, at: str, *, nested: bool = False) -> Iterator[Problem]:

@@ -7,7 +7,7 @@ leaves the expectation, and what is left is compared as a subset (RFC 0244 §A, 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from sidecar.cassette.arguments import ABSENT, Absent, ArgsMatch
@@ -66,7 +66,8 @@ def read_ignored_argument(text: str) -> IgnoredArgument:
 def loosened(arguments: JsonValue, ignored: Iterable[IgnoredArgument]) -> Loosened:
     """Take masked and ignored members out of a call's arguments.
 
-    An array is compared whole, so one that holds a masked value leaves whole.
+    An array is compared whole, so one that holds a masked value leaves whole. An object of
+    which nothing is left leaves, too: `{}` within a subset would ask for nothing.
 
     Args:
         arguments: As recorded; they are not changed.
@@ -78,13 +79,13 @@ def loosened(arguments: JsonValue, ignored: Iterable[IgnoredArgument]) -> Loosen
     """
     masked: list[str] = []
     kept = _unmasked(arguments, "", masked)
-    if isinstance(kept, Absent):
-        return Loosened(ABSENT, "ignore", tuple(masked))
     taken = False
     for one in ignored:
         if points_into(kept, one):
             kept = _without(kept, one.path)
             taken = True
+    if isinstance(kept, Absent):
+        return Loosened(ABSENT, "ignore", tuple(masked))
     return Loosened(kept, "subset" if taken or masked else "exact", tuple(masked))
 
 
@@ -123,22 +124,24 @@ def _unmasked(value: JsonValue, pointer: str, masked: list[str]) -> JsonValue | 
             masked.append(pointer)
             return ABSENT
         return value
-    kept: dict[str, JsonValue] = {}
+    kept: dict[str, JsonValue | Absent] = {}
     for name, item in value.items():
         inner = inside(pointer, name)
         if is_masked(name):
             masked.append(inner)
-            continue
-        found = _unmasked(item, inner, masked)
-        if not isinstance(found, Absent):
-            kept[name] = found
-    return kept
+        else:
+            kept[name] = _unmasked(item, inner, masked)
+    return _present(kept) if value else value
 
 
-def _without(value: JsonValue, path: tuple[str, ...]) -> JsonValue:
+def _without(value: JsonValue, path: tuple[str, ...]) -> JsonValue | Absent:
+    """Take out a member that is there."""
+    assert isinstance(value, dict)
     first, *rest = path
-    if not rest:
-        return {name: item for name, item in value.items() if name != first}
-    return {
-        name: _without(item, tuple(rest)) if name == first else item for name, item in value.items()
-    }
+    left = _without(value[first], tuple(rest)) if rest else ABSENT
+    return _present({**value, first: left})
+
+
+def _present(members: Mapping[str, JsonValue | Absent]) -> JsonValue | Absent:
+    kept = {name: item for name, item in members.items() if not isinstance(item, Absent)}
+    return kept or ABSENT

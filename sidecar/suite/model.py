@@ -43,7 +43,7 @@ class _Call(Model):
 
     tool: Text
     args: FreeJson = None
-    args_match: ArgsMatch | None = None
+    args_match: Literal["exact", "subset", "ignore"] | None = None  # an `ArgsMatch`, to pydantic
 
     @property
     def matching(self) -> ArgsMatch:

@@ -22,6 +22,7 @@ from sidecar.suite.loosening import (
     loosened,
     points_into,
 )
+from sidecar.suite.masked_remarks import masked_remarks
 from sidecar.suite.model import Task
 from sidecar.suite.overlaps import overlap_remarks
 from sidecar.suite.validation import validated
@@ -52,7 +53,7 @@ def promoted(recording: Recording, wanted: Wanted) -> Promoted:
     _refuse_misfit(calls, wanted)
     remarks = [*_call_remarks(calls, wanted), *_forbidden_remarks(recording.cassette, wanted)]
     expectations = [loosened(call.arguments, _ignored(call, wanted)) for call in calls]
-    remarks += _masked_remarks(calls, expectations)
+    remarks += masked_remarks(calls, expectations)
     remarks += overlap_remarks(calls, expectations, wanted)
     expected = {**golden_of(recording, wanted, remarks), **_trajectory(calls, expectations, wanted)}
     if len(expected) == 1:  # the kind alone
@@ -195,15 +196,6 @@ def _call_remarks(calls: Sequence[RecordedCall], wanted: Wanted) -> list[Remark]
                 )
             )
     return found
-
-
-def _masked_remarks(calls: Sequence[RecordedCall], expected: Sequence[Loosened]) -> list[Remark]:
-    return [
-        Remark("masked", f"{call.name}: a secret is masked at {pointer or 'the arguments'}, so it "
-               "is not compared")
-        for call, one in zip(calls, expected, strict=True)
-        for pointer in one.masked
-    ]  # fmt: skip
 
 
 def _forbidden_remarks(cassette: Cassette, wanted: Wanted) -> list[Remark]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from sidecar.wire.typed import NamedTuple
 
 MAX_MESSAGE_BYTES = 256 * 1024 * 1024
 """Ceiling of one message, in bytes without its line end; a choice, and a setting."""

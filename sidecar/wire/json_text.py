@@ -11,7 +11,8 @@ import re
 from collections.abc import Callable
 from contextlib import suppress
 from json.decoder import scanstring  # type: ignore[attr-defined]  # C-backed
-from typing import Any, TypeAlias
+
+from sidecar.wire.typed import Any, TypeAlias
 
 JsonValue: TypeAlias = Any
 """A parsed JSON value: dict, list, str, int, float or Number, bool, None. Never changed."""

@@ -7,7 +7,6 @@ values here, never errors: what cannot be read is a `Message` of kind `opaque`.
 from __future__ import annotations
 
 import json
-from typing import Literal, NamedTuple, TypeAlias
 
 from sidecar.wire.framing import Oversized
 from sidecar.wire.json_text import (
@@ -21,6 +20,7 @@ from sidecar.wire.json_text import (
     parse,
     string_at_once,
 )
+from sidecar.wire.typed import Literal, NamedTuple, TypeAlias
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600

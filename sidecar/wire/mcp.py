@@ -8,9 +8,18 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import NamedTuple
 
-from sidecar.wire.json_text import JsonValue, NotJsonError, dump, members, parse, string_at_once
+from sidecar.wire.json_text import (
+    JsonValue,
+    NotJsonError,
+    dump,
+    join,
+    members,
+    parse,
+    string_at_once,
+    without,
+)
+from sidecar.wire.typed import NamedTuple
 
 TOOLS_CALL = "tools/call"
 TOOLS_LIST = "tools/list"
@@ -129,6 +138,8 @@ def is_tool_error(result: str) -> bool:
 
 def client_name(method: str, params: str | None) -> str | None:
     """Find the client's own name in an `initialize` or in any modern request's `_meta`."""
+    if method != INITIALIZE and '"_meta"' not in (params or ""):
+        return None
     found = members_of(params)
     info = found.get("clientInfo") if method == INITIALIZE else None
     info = info or members_of(found.get("_meta")).get(META_CLIENT)
@@ -138,6 +149,31 @@ def client_name(method: str, params: str | None) -> str | None:
 def modern_version(params: str | None) -> str | None:
     """Find the protocol version that a modern request carries in its `_meta`, or None."""
     return _string(members_of(members_of(params).get("_meta")).get(META_VERSION))
+
+
+def without_meta(params: str, names: tuple[str, ...]) -> str:
+    """Take members out of `_meta`, and `_meta` itself where nothing is left in it.
+
+    Args:
+        params: The JSON text of a message's params.
+        names: Members of `_meta` that are not kept.
+
+    Returns:
+        The same text if it has none of them.
+    """
+    if '"_meta"' not in params:
+        return params
+    try:
+        found = members(params) or {}
+        meta = found.get("_meta")
+        kept = meta and without(meta, names)
+    except NotJsonError:
+        return params
+    if kept is None or kept == meta:
+        return params
+    if kept == "{}":
+        return without(params, ("_meta",))
+    return join({**found, "_meta": kept})
 
 
 def members_of(text: str | None) -> dict[str, str]:

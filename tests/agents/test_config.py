@@ -70,17 +70,15 @@ def test_a_byte_order_mark_is_no_part_of_the_json(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "where", "problem"),
     [
-        pytest.param("", ":1:1", "the config is no JSON: Expecting value", id="empty"),
-        pytest.param('{\n "a": 1,\n}', ":3:1", "no JSON", id="a trailing comma"),
-        pytest.param("{\n// note\n}", ":2:1", "no JSON", id="a comment"),
+        pytest.param("", "", "the config is empty", id="empty"),
+        pytest.param('{\n "a": 1,\n}', "", "has no section of MCP servers", id="no section"),
+        pytest.param('{\n "a" 1,\n}', ":2:6", 'no JSON: ":" is expected', id="broken"),
         pytest.param(b'{"a":\n"\xff"}', ":2", "not UTF-8", id="not UTF-8"),
-        pytest.param("[" * 100_000, "", "cannot be read", id="nested too deep"),
-        pytest.param("9" * 5000, "", "cannot be read", id="a number of 5000 digits"),
-        pytest.param("[]", ":1", "no JSON object", id="an array"),
-        pytest.param("{}", ":1", "has no `mcpServers`;", id="no servers key"),
-        pytest.param(
-            '{"servers":{}}', ":1", "`servers` is another client's", id="another client's"
-        ),
+        pytest.param("[" * 100_000, ":1:201", "nests deeper", id="nested too deep"),
+        pytest.param("9" * 5000, "", "is no object", id="a number of 5000 digits"),
+        pytest.param("[]", "", "is no object", id="an array"),
+        pytest.param("{}", "", "has no section of MCP servers", id="no servers key"),
+        pytest.param('{"servers":{}}', "", "names no server", id="another client's, empty"),
         pytest.param('{\n"mcpServers":[]}', ":2 /mcpServers", "is no object", id="a list"),
         pytest.param('{\n"mcpServers":{}}', ":2 /mcpServers", "names no server", id="no server"),
         pytest.param(
@@ -102,10 +100,10 @@ def test_a_byte_order_mark_is_no_part_of_the_json(tmp_path: Path) -> None:
             id="a command that is no string",
         ),
         pytest.param(
-            '{"mcpServers":{"a":{"serverUrl":"http://127.0.0.1/mcp"}}}',
-            ":1 /mcpServers/a",
-            "'a' has its URL in `serverUrl`, which other clients read",
-            id="another client's URL",
+            '{"mcpServers":{"a":{"command":"x"},\n"a":{"command":"y"}}}',
+            ":1",
+            "`mcpServers` has the name 'a' twice",
+            id="a name twice",
         ),
         pytest.param(
             '{"mcpServers":{"a":{\n"url":7}}}',
@@ -175,6 +173,73 @@ def test_a_config_that_cannot_be_used_is_refused_with_its_place_and_the_next_ste
     assert problem in str(caught.value)
     assert caught.value.hint
     assert caught.value.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        pytest.param(
+            "mcp.json",
+            '{"mcpServers": {"a": {"command": "srv", "args": ["-v"], // why\n "env":'
+            ' {"A": "1"},},\n"b": {"serverUrl": "https://b.example/mcp", "headers": {"X": "y"}}}}',
+            id="JSON with comments, and another client's URL",
+        ),
+        pytest.param(
+            ".vscode/mcp.json",
+            '{"servers": {"a": {"type": "stdio", "command": "srv", "args": ["-v"],\n'
+            ' "env": {"A": "1"}}, /* why */\n"b": {"url": "https://b.example/mcp",'
+            ' "headers": {"X": "y"}},}}',
+            id="VS Code",
+        ),
+        pytest.param(
+            "config.toml",
+            '[mcp_servers.a]\ncommand = "srv"\nargs = ["-v"]\nenv = {A = "1"}\n'
+            '[mcp_servers.b]\nurl = "https://b.example/mcp"\nhttp_headers = {X = "y"}\n',
+            id="Codex",
+        ),
+        pytest.param(
+            "opencode.json",
+            '{"mcp": {"a": {"type": "local", "command": ["srv", "-v"], "environment": {"A": "1"}},'
+            ' "b": {"type": "remote", "url": "https://b.example/mcp", "headers": {"X": "y"}}}}',
+            id="OpenCode",
+        ),
+        pytest.param(
+            "config.yaml",
+            "extensions:\n  dev: {type: builtin, name: dev}\n  a: {cmd: srv, args: [-v], envs:"
+            ' {A: "1"}}\n  b:\n    uri: https://b.example/mcp\n    headers: {X: "y"}\n',
+            id="Goose",
+        ),
+    ],
+)
+def test_every_format_that_wrap_reads_is_read(tmp_path: Path, name: str, text: str) -> None:
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+    config = read_config(path)
+
+    first, second = config.servers
+    assert (first.name, first.command, first.args, first.env) == ("a", "srv", ("-v",), {"A": "1"})
+    assert (second.name, second.url) == ("b", "https://b.example/mcp")
+    assert second.headers == {"X": "y"}
+    assert first.place.startswith(f"{path}:")
+    entries = wrapped(config, ProxyArguments("record", RUN, "/h"))["mcpServers"]
+    assert isinstance(entries, dict)
+    assert list(entries) == ["a", "b"]
+    assert isinstance(entries["b"], dict)
+    assert "https://b.example/mcp" in json.dumps(entries["b"]["args"])
+    assert not {"url", "serverUrl", "uri", "headers"} & set(entries["b"])
+
+
+def test_e10_a_clients_own_meaning_of_urls_and_variables_counts(tmp_path: Path) -> None:
+    path = tmp_path / ".gemini" / "settings.json"
+    path.parent.mkdir()
+    entry = {"url": "https://a.example/sse", "headers": {"X": "$KEY"}}
+    path.write_text(json.dumps({"mcpServers": {"a": entry}}), encoding="utf-8")
+
+    (server,) = read_config(path).servers
+
+    assert (server.transport, server.headers) == ("sse", {"X": "${KEY}"})
 
 
 @pytest.mark.parametrize("make", ["nothing", "folder"])

@@ -29,7 +29,7 @@ from sidecar.suite.event_document import event_problems
 from sidecar.suite.events import read_events
 from sidecar.suite.model import AgentEvalSuite, Task
 from sidecar.suite.payloads import UNJUDGED
-from tests.agents.trials import AGENT, script, setting, suite, task
+from tests.agents.trials import AGENT, script, setting, suite, task, telling_late
 from tests.eval_data import rubric
 
 SAYS_HI = "print('hi')"
@@ -169,6 +169,20 @@ def test_a_failed_trial_is_scored_and_the_next_one_runs(tmp_path: Path) -> None:
     assert (line.state, line.mode) == ("ended", "eval")
     assert line.command is not None
     assert json.loads(line.command) == list(of.agent)
+
+
+def test_x08_what_a_trial_told_late_is_in_nothing_that_is_kept_of_the_evaluation(
+    tmp_path: Path,
+) -> None:
+    secret = "Zq8knownValue9"
+    of = setting(tmp_path, telling_late(secret))
+
+    done = evaluated(of, suite(task()))
+
+    assert secret not in str(done)
+    assert secret.encode() not in b"".join(path.read_bytes() for path in Path(of.home).iterdir())
+    again = grade(suite(task()), read_events(runs.events(of.journal, of.eval_run)))
+    assert again.summary == done.grade.summary
 
 
 def test_r33_reported_costs_of_all_trials_add_up(tmp_path: Path) -> None:
@@ -369,9 +383,9 @@ class TestJudges:
 
         self.judged(of, judge, plain(expected=rubric(1)))
 
-        assert judge.asked == [
-            Question("say hi", "hi [REDACTED:0123456789abcdef]", ("criterion 0",))
-        ]
+        mask = of.masks.plain("hunter2")
+        assert mask.startswith("[REDACTED:")
+        assert judge.asked == [Question("say hi", f"hi {mask}", ("criterion 0",))]
 
     def test_r33_what_judges_cost_counts_in_the_total_and_never_in_efficiency(
         self, tmp_path: Path

@@ -14,7 +14,9 @@ from sidecar.errors import AgentError
 from sidecar.store import runs
 from sidecar.suite.fixtures import compiled
 from sidecar.suite.payloads import FAILURE, OUTPUT
-from tests.agents.trials import AGENT, ECHO, script, setting, suite, task
+from tests.agents.trials import AGENT, ECHO, script, setting, suite, task, telling_late
+
+SECRET = "Zq8knownValue9"
 
 
 def a_trial(index: int = 0, **more: Any) -> Trial:
@@ -92,8 +94,24 @@ def test_what_is_kept_of_it_is_masked(tmp_path: Path) -> None:
     result = run_trial(of, a_trial(input="hunter2"))
 
     line = runs.one_run(of.journal, result.run_id)
-    assert result.output == result.last_words == "[REDACTED:0123456789abcdef]"
+    assert result.output == result.last_words
+    assert result.output.startswith("[REDACTED:")
     assert "hunter2" not in str(line) + str(events(of, result))
+
+
+def test_x08_a_value_that_a_call_told_late_is_masked_in_all_that_is_kept_of_the_trial(
+    tmp_path: Path,
+) -> None:
+    of = setting(tmp_path, telling_late(SECRET))
+
+    result = run_trial(of, a_trial())
+
+    assert SECRET[:6] not in str(result)  # words that were cut neither
+    assert [result.output.count("[REDACTED:"), len(result.misses)] == [1, 3]
+    completed = events(of, result)[-1]["payload"]
+    assert completed[OUTPUT] == result.output  # so the log gives the same grade
+    kept = b"".join(path.read_bytes() for path in Path(of.home).iterdir())
+    assert SECRET[:6].encode() not in kept
 
 
 def test_r37_a_miss_is_told_with_its_reason(tmp_path: Path) -> None:

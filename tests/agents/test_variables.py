@@ -27,6 +27,8 @@ def filled(server: ServerEntry) -> ServerEntry:
         ("${UNSET:-other}", "other"),
         ("${EMPTY:-other}", "other"),
         ("${UNSET:-}", ""),
+        ("${env:NAME}", "value"),
+        ("${env:UNSET:-other}", "other"),
         ("${EMPTY}", ""),
         ("$NAME", "$NAME"),
         ("${input:key}", "${input:key}"),
@@ -73,6 +75,34 @@ def test_a_variable_that_is_not_set_is_refused_with_its_place(
     )
     assert caught.value.place == server.place
     assert caught.value.hint == "set it, or write ${UNSET:-DEFAULT}"
+
+
+OWN = "Bearer ${input:token}"
+
+
+def test_a_header_that_only_the_client_fills_in_is_left_to_it_where_it_is_passed_on() -> None:
+    server = replace(REACHED, headers={"Authorization": OWN, "Key": "${env:NAME}"})
+
+    (relayed,) = filled_in(AgentConfig((server,), {}), ENVIRON, passes_headers=True).servers
+
+    assert relayed.headers == {"Key": "value"}
+
+
+@pytest.mark.parametrize(
+    ("server", "passes_headers"),
+    [
+        pytest.param(replace(REACHED, headers={"A": OWN}), False, id="a header"),
+        pytest.param(replace(REACHED, url="https://h/${input:token}"), True, id="a URL"),
+    ],
+)
+def test_what_only_the_client_could_fill_in_is_refused_where_the_sidecar_asks(
+    server: ServerEntry, *, passes_headers: bool
+) -> None:
+    with pytest.raises(ConfigError) as caught:
+        filled_in(AgentConfig((server,), {}), ENVIRON, passes_headers=passes_headers)
+
+    assert "holds ${input:token}, which only an agent's client fills in" in caught.value.problem
+    assert caught.value.place == server.place
 
 
 def test_a_url_that_is_none_once_filled_in_is_refused() -> None:

@@ -9,6 +9,8 @@ from sidecar.agents.config import config_of_names
 from sidecar.agents.trial import Setting
 from sidecar.store import ids
 from sidecar.store.journal import Journal
+from sidecar.store.masking import masks_for
+from sidecar.store.settings import NO_RULES
 from sidecar.suite.documents import suite_from_json
 from sidecar.suite.model import AgentEvalSuite
 from tests import paths
@@ -17,16 +19,26 @@ AGENT = str(paths.ROOT / "tests" / "cli" / "scripted_agent.py")
 ECHO = {"tool": "raw:echo", "args": {"text": "hi"}, "argsMatch": "exact", "response": "hi"}
 
 
-class Masking:
-    """A redactor that masks one word."""
-
-    def json_text(self, text: str) -> str:
-        return text.replace("hunter2", "[REDACTED:0123456789abcdef]")
-
-
 def script(code: str) -> list[str]:
     """An agent in a line of Python."""
     return [sys.executable, "-c", code]
+
+
+def telling_late(secret: str) -> list[str]:
+    """An agent that is given a value, says it, and shows only then that it is a secret."""
+    code = f"""
+import json, runpy, sys
+secret = sys.argv[1]
+texts = ["user ann, " + secret, "x " * 24 + secret]
+calls = [["raw", "echo", {{"text": text}}] for text in texts]
+calls.append(["raw", "echo", {{"pass" + "word": secret}}])
+sys.argv = ["agent", json.dumps(calls)]
+print(secret)
+print(secret, file=sys.stderr)
+sys.path.insert(0, {str(paths.ROOT)!r})
+runpy.run_path({AGENT!r}, run_name="__main__")
+"""
+    return [*script(code), secret]
 
 
 def setting(tmp_path: Path, agent: Sequence[str], **more: Any) -> Setting:
@@ -40,7 +52,7 @@ def setting(tmp_path: Path, agent: Sequence[str], **more: Any) -> Setting:
         "project": tmp_path,
         "home": str(home),
         "journal": Journal.open(str(home / "journal.db")),
-        "masks": Masking(),
+        "masks": masks_for(str(home), {}, NO_RULES, ["hunter2"]),
         "timeout_seconds": 30.0,
     }
     return Setting(**{**facts, **more})

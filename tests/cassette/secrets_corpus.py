@@ -189,6 +189,90 @@ SHAPES: dict[str, Make] = {
     ),
 }
 
+# Of issuers that are met less often: in fewer places.
+RARER: dict[str, Make] = {
+    "Adobe client secret": _mark("p8|e-", LOWER + string.digits, 32),
+    "Alibaba access key": lambda s: "LT" + "AI5t" + _take(s, ALNUM, 17) + "a7Z",
+    "Apify token": _mark("apify|_api_", ALNUM, 36),
+    "Artifactory key": lambda s: "AK" + "Cp8" + _take(s, ALNUM, 66) + "aZ",
+    "Artifactory reference token": lambda s: (
+        base64.b64encode(b"reftkn:01:0000000000:" + _take(s, ALNUM, 27).encode()).decode()
+    ),
+    "Authress key": lambda s: (
+        "sc" + f"_{_take(s, ALNUM, 12)}.{_take(s, ALNUM, 5)}.acc_{_take(s, LOWER, 12)}."
+        + _take(s, ALNUM, 50)
+    ),
+    "Brevo key": lambda s: "xkey" + "sib-" + _take(s, HEX, 64) + "-" + _take(s, ALNUM, 16),
+    "Buildkite token": _mark("bk|ua_", HEX, 40),
+    "Cerebras key": _mark("cs|k-", LOWER + string.digits, 48),
+    "ClickHouse key": lambda s: "4b" + "1d" + _take(s, ALNUM, 35) + "a7Z",
+    "Clojars token": _mark("CLOJ|ARS_", HEX, 60),
+    "Cloudflare token": _mark("cf|ut_", ALNUM, 48),
+    "Cloudflare origin key": lambda s: "v1" + ".0-" + _take(s, HEX, 24) + "-" + _take(s, HEX, 146),
+    "Defined Networking key": lambda s: (
+        "dn" + "key-" + _take(s, UPPER, 26) + "-" + _take(s, UPPER, 52)
+    ),
+    "Dropbox token": _mark("s|l.", URL_SAFE, 135),
+    "Duffel token": _mark("duffel|_live_", URL_SAFE, 43),
+    "Dynatrace token": lambda s: "dt" + "0c01." + _take(s, UPPER, 24) + "." + _take(s, UPPER, 64),
+    "E2B key": _mark("e2|b_", HEX, 40),
+    "EasyPost key": _mark("EZ|AK", ALNUM, 54),
+    "Flutterwave key": _mark("FLW|SECK_TEST-", HEX, 32, "-X"),
+    "Frame.io token": _mark("fi|o-u-", URL_SAFE, 64),
+    "GitLab runner registration": lambda s: "GR" + "1348941" + _take(s, ALNUM, 17) + "a7Z",
+    "GoCardless token": lambda s: "li" + "ve_" + _take(s, ALNUM, 37) + "a7Z",
+    "Lob key": _mark("te|st_", HEX, 35),
+    "Grafana key of old": lambda s: (
+        base64.b64encode(f'{{"k":"{_take(s, ALNUM, 32)}","n":"ci","id":1}}'.encode()).decode()
+    ),
+    "Harness token": lambda s: (
+        "pa" + f"t.{_take(s, URL_SAFE, 22)}.{_take(s, HEX, 24)}.{_take(s, ALNUM, 20)}"
+    ),
+    "HubSpot token": lambda s: "pat" + "-na1-" + _uuid(s),
+    "Hugging Face organization": _mark("api|_org_", string.ascii_letters, 34),
+    "Infracost key": lambda s: "ic" + "o-" + _take(s, ALNUM, 29) + "a7Z",
+    "Intra 42 secret": _mark("s-s4t2|ud-", HEX, 64),
+    "LlamaCloud key": _mark("ll|x-", ALNUM, 48),
+    "MaxMind key": lambda s: _take(s, ALNUM, 6) + "_" + _take(s, ALNUM, 29) + "_m" + "mk",
+    "New Relic ingest key": lambda s: "NR" + "II-" + _take(s, ALNUM, 31) + "7",
+    "Octopus key": lambda s: "AP" + "I-" + _take(s, UPPER, 25) + "7",
+    "OpenShift token": _mark("sha|256~", URL_SAFE, 43),
+    "Pinecone key": _mark("pc|sk_", ALNUM, 64),
+    "Prefect key": _mark("pn|u_", ALNUM, 36),
+    "ReadMe key": _mark("rd|me_", LOWER + string.digits, 70),
+    "Resend key": lambda s: "re" + f"_{_take(s, ALNUM, 5)}a7Z_{_take(s, ALNUM, 24)}",
+    "Scalingo token": _mark("tk|-us-", ALNUM, 48),
+    "SettleMint token": _mark("sm|_aat_", ALNUM, 16),
+    "Sourcegraph token": lambda s: "sg" + f"p_{_take(s, HEX, 16)}_{_take(s, HEX, 40)}",
+    "Stripe key of few characters": lambda s: "sk" + "_test_" + _take(s, ALNUM, 13) + "7",
+    "Tailscale key": lambda s: (
+        "tskey" + f"-auth-{_take(s, ALNUM, 12)}-{_take(s, ALNUM, 32)}"
+    ),
+    "Typeform token": _mark("tf|p_", URL_SAFE, 44),
+    "Vault token of old": lambda s: "s" + "." + _take(s, ALNUM, 21) + "a7Z",
+    "X bearer token": lambda s: "A" * 21 + f"A{_take(s, ALNUM, 30)}%3D{_take(s, ALNUM, 50)}",
+    "Yandex key": lambda s: "AQ" + "VN" + _take(s, URL_SAFE, 33) + "a7Z",
+    "Yandex token": _mark("t1|.9euelZ", URL_SAFE, 90),
+    "GitHub token in base64": lambda s: base64.b64encode(
+        ("gh" + "p_" + _take(s, ALNUM, 36)).encode()
+    ).decode(),
+    "private key in base64": lambda s: base64.b64encode(_pem(s).encode()).decode(),
+    "GitHub token with an escape": _mark("gh|p%5F", ALNUM, 36),
+    "Zapier webhook": lambda s: (
+        f"https://hooks.zapier.com/hooks/catch/{_digits(s, 7)}/{_take(s, LOWER, 6)}7/"
+    ),
+    "Make webhook": lambda s: (
+        f"https://hook.eu2.make.com/{_take(s, LOWER + string.digits, 32)}"
+    ),
+    "Mattermost webhook": lambda s: (
+        f"https://chat.test/hooks/{_take(s, LOWER + string.digits, 26)}"
+    ),
+    "code of a login": lambda s: (
+        f"https://app.test/cb?state=1&code={_take(s, ALNUM, 19)}a7Z"
+    ),
+}  # fmt: skip
+RARER_PLACES = ("a tool's text", "JSON within a string", "arguments")
+
 
 def secret_of(kind: str, made: str) -> str:
     """Return the part of what a maker made that is the secret itself."""
@@ -197,6 +281,10 @@ def secret_of(kind: str, made: str) -> str:
 
 
 _PARTS: dict[str, Callable[[str], str]] = {
+    "Zapier webhook": lambda made: made.split("/")[-2],
+    "Make webhook": lambda made: made.rpartition("/")[2],
+    "Mattermost webhook": lambda made: made.rpartition("/")[2],
+    "code of a login": lambda made: made.rpartition("=")[2],
     "Slack webhook": lambda made: made.rpartition("/")[2],
     "Discord webhook": lambda made: made.rpartition("/")[2],
     "bearer token": lambda made: made.partition(" ")[2],
@@ -269,6 +357,19 @@ NAMED: dict[str, list[str]] = {
         '{"text": " id | api_key\\n----+--------\\n  1 | S\\n(1 row)"}',
         '{"columns": ["id", "password"], "rows": [[1, "S"]]}',
     ],
+    "Kubernetes": [
+        '{"kind": "Secret", "data": {"main": "S"}}',
+        '{"text": "apiVersion: v1\\nkind: Secret\\nstringData:\\n  main: S\\n"}',
+        '{"text": "apiVersion: v1\\ndata:\\n  main: \\"S\\"\\nkind: Secret\\nmetadata: {}\\n"}',
+    ],
+    "a variable without a sign": [
+        '{"text": "STRIPE_API_KEY    S\\nPORT  80\\n"}', '{"cmd": "export API_KEY S"}',
+    ],
+    "a field and its value": [
+        '{"field": "password", "val": "S"}', '{"field": "api_key", "value": "S"}',
+    ],
+    "a key of few": ['{"deploy_key": "S"}', '{"sentry_key": "S"}', '{"CLOUDFLARE_KEY": "S"}'],
+    "a session": ['{"text": "_gitlab_session=S"}', '{"text": "connect.sid=S; Path=/"}'],
     "a sentence": [
         '{"text": "Hi all, the wifi password is S. Bye."}',
         '{"text": "Your new API key is `S`, keep it."}',
@@ -371,6 +472,7 @@ CODES: dict[str, list[str]] = {
     "PIN": [
         '{"pin": "9999"}', '{"card": {"pin": 9999, "name": "a"}}', '{"pin_code": "9999"}',
         '{"element": "PIN", "ref": "e1", "text": "9999"}',
+        '{"text": "cut off: {\\"pin\\": 9999, \\"na"}',
     ],
     "one-time code": [
         '{"otp": "9999"}', '{"mfa_code": 9999}', '{"verification_code": "9999"}',
@@ -393,15 +495,12 @@ def secrets(seed: str = "") -> list[Labelled]:
     Args:
         seed: Of the values: with another one the messages are the same but for the secrets.
     """
-    found = []
-    for kind, make in SHAPES.items():
-        for place, message in PLACES.items():
-            made = make(random.Random(f"{kind} in {place}"))
-            text, secret = json.dumps(message(made)), secret_of(kind, made)
-            if seed:  # another secret; what is around it stays
-                other = secret_of(kind, make(random.Random(f"{kind} in {place}{seed}")))
-                text, secret = text.replace(secret, other), other
-            found.append(Labelled(kind, place, secret, text))
+    found = [
+        _placed(kind, make, place, seed)
+        for shapes, places in ((SHAPES, PLACES), (RARER, RARER_PLACES))
+        for kind, make in shapes.items()
+        for place in places
+    ]
     for kind, templates in NAMED.items():
         for template in templates:
             for value in _values(random.Random(template + seed)):
@@ -416,6 +515,15 @@ def secrets(seed: str = "") -> list[Labelled]:
                     )
                 )
     return found + list(_codes(seed))
+
+
+def _placed(kind: str, make: Make, place: str, seed: str) -> Labelled:
+    made = make(random.Random(f"{kind} in {place}"))
+    text, secret = json.dumps(PLACES[place](made)), secret_of(kind, made)
+    if seed:  # another secret; what is around it stays
+        other = secret_of(kind, make(random.Random(f"{kind} in {place}{seed}")))
+        text, secret = text.replace(secret, other), other
+    return Labelled(kind, place, secret, text)
 
 
 def _codes(seed: str) -> Iterator[Labelled]:
@@ -499,6 +607,15 @@ VALUES: dict[str, Make] = {
         f"-----BEGIN CERTIFICATE-----\nMII{_take(s, ALNUM, 60)}\n-----END CERTIFICATE-----"
     ),
     "colour": lambda s: f"#{_take(s, HEX, 6)}",
+    "letters in base64": lambda s: base64.b64encode(_take(s, LOWER + " ", 40).encode()).decode(),
+    "certificate in base64": lambda s: base64.b64encode(
+        f"-----BEGIN CERTIFICATE-----\nMII{_take(s, ALNUM, 60)}\n".encode()
+    ).decode(),
+    "text with escapes": lambda s: f"{_take(s, LOWER, 12)}%5F{_take(s, LOWER, 9)}%2D",
+    "test of a name": lambda s: f"test_that_{_take(s, LOWER, 9)}_lives_in_2026_or_later",
+    "client key": lambda s: f"live_{_take(s, LOWER, 12)}_streams_v2_of_the_house",
+    "discount code": lambda s: f"https://shop.test/?code=SUMMER{s.randrange(99)}SALE&key=size",
+    "hash in base64": lambda s: "sha256=" + base64.urlsafe_b64encode(s.randbytes(32)).decode()[:43],
     "search query": lambda s: f"basic authentication bearer of bad news {s.randrange(99)}",
 }  # fmt: skip
 HARMLESS_EACH = 8
@@ -572,6 +689,7 @@ TRAFFIC = [
     '{"auth": ["read", "a1"]}',
     '{"pin": 13, "value": 1}',
     '{"pin": false, "pinned": true, "pin_count": 30000}',
+    '{"text": "got {\\"pin\\": 13, \\"pin_count\\": 30000, \\"code\\": 40401} and"}',
     '{"otp_enabled": true, "otp": ""}',
     '{"code": 40401, "error_code": "12345678"}',
     '{"key": "user:42:theme", "value": "dark-mode-with-contrast"}',
@@ -599,6 +717,23 @@ TRAFFIC = [
     '{"columns": ["id", "key", "token_count"], "rows": [[1, "a1b2c3d4", 3]]}',
     '{"element": "Search box", "ref": "e3", "text": "keyboard 104 keys"}',
     '{"element": "Forgot password link", "ref": "e4"}',
+    '{"kind": "ConfigMap", "data": {"main": "blue-7f9c2d1b"}}',
+    '{"text": "kind: ConfigMap\\ndata:\\n  main: blue-7f9c2d1b\\n---\\nkind: Secret\\nname: a\\n"}',
+    '{"kind": "Secret", "metadata": {"name": "db-credentials-7f9c"}, "type": "Opaque"}',
+    '{"text": "kind: Secret\\ndata:\\n  main: ${MAIN}\\n"}',
+    '{"text": "The API_KEY variable is required; see API_KEY documentation-2026"}',
+    '{"text": "PRIMARY_KEY aB3xK9mQ2zW7pLd4"}',
+    '{"field": "password", "value": "required"}',
+    '{"field": "password", "message": "too short 8"}',
+    '{"field": "api_key", "val": "missing"}',
+    '{"ssh_key": "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIaB3xK9mQ2z ann@host"}',
+    '{"ssh_key": "work-laptop", "deploy_key": "production"}',
+    '{"ssh_key": 512189}',
+    '{"text": "the password is \\"incorrect\\". The password is \'weak\'."}',
+    '{"text": "the primary key is `created`; the token is `identifier`"}',
+    '{"text": "s.replaceAllThePlaceholders24(a); re_compiled_pattern_of_24_words()"}',
+    '{"url": "https://hooks.zapier.com/", "text": "GET /hooks/ and /hooks/pre-commit"}',
+    '{"text": "width: 30%5px; 100%2 and 50%30s"}',
     '{"text": "ENV NODE_ENV production1\\nENV PATH /usr/bin1:/bin"}',
     "{\"text\": \"config.set('theme', 'dark1'); define('DB_PASSWORD', getenv('X1'))\"}",
     '{"url": "https://x.test/?key=PROJ-1234&appid=12&code=abc123"}',

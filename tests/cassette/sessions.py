@@ -137,7 +137,7 @@ class Playing:
         masks: Masks | None = None,
     ) -> None:
         self.matcher = Matcher(interactions, masks or NoMasks())
-        self.replayer = Replayer(server, self.matcher, masks or NoMasks())
+        self.replayer = Replayer(server, self.matcher)
         self.facts: list[Fact] = []
         self.missed: list[str] = []
 

@@ -6,7 +6,6 @@ import pytest
 
 from sidecar.cassette.facts import Finished, Noted, Opened, Passed
 from sidecar.cassette.interaction import Interaction, Passage, Response
-from sidecar.cassette.recorder import without_meta
 from sidecar.wire.mcp import META_CLIENT, META_SUBSCRIPTION
 from tests.cassette.sessions import (
     Masked,
@@ -459,26 +458,6 @@ def test_what_names_one_request_is_not_kept(meta: object, kept: object) -> None:
 
     expected = {"name": "echo", "arguments": {"a": 1}, **({} if kept is None else {"_meta": kept})}
     assert recording.interactions[0].params == compact(expected)
-
-
-@pytest.mark.parametrize(
-    "params",
-    [
-        pytest.param('{"a": 1e2, "_meta": {"x": 1.0}}', id="nothing to take out"),
-        pytest.param('{"a": "_meta"}', id="no meta"),
-        pytest.param('{"_meta": [1]}', id="meta is no object"),
-        pytest.param('["_meta"]', id="no object"),
-        pytest.param('{"_meta"', id="no JSON"),
-    ],
-)
-def test_params_without_anything_to_take_out_stay_the_same(params: str) -> None:
-    assert without_meta(params, ("progressToken",)) == params
-
-
-def test_the_rest_of_the_params_keeps_its_spelling() -> None:
-    params = '{"a": 1e2, "_meta":{"progressToken":1,"x": 1.0}, "b":"\\u00e9"}'
-
-    assert without_meta(params, ("progressToken",)) == '{"a":1e2,"_meta":{"x":1.0},"b":"\\u00e9"}'
 
 
 def test_secrets_are_masked_wherever_something_is_kept() -> None:

@@ -1,7 +1,7 @@
 import json
 
 from sidecar.cassette.interaction import Cassette, Interaction, Response, Server
-from sidecar.cassette.redacting import redacted
+from sidecar.cassette.redacting import redacted, unfound
 from sidecar.cassette.redaction.redactor import Redactor
 
 SALT = b"salt"
@@ -44,6 +44,21 @@ def test_x13_each_rule_masks_and_numbers_go_on() -> None:
     assert found.cassette.unknown == ((0, '{"note":"[REDACTED:1]"}'),)
     assert found.masked == {"known": 1, "key": 1, "pattern": 4}
     assert found.in_requests == {"known": 0, "key": 0, "pattern": 1}
+
+
+def test_calls_whose_numbers_are_masked_are_found_by_a_replay_that_masks_as_well() -> None:
+    before = cassette(
+        call('{"ward":12345678,"x":1}', "{}"),
+        call('{"ward":"7b"}', "{}"),
+        call('{"x":[{"ward":87654321}]}', "{}"),
+        call('{"x":9}', "{}"),
+        call('{"ward":true}', "{}"),
+    )
+    ward = Redactor(SALT, key_names=["ward"])
+    after = redacted(before, {"key": ward}).cassette
+
+    assert unfound(before, after, Redactor(b"")) == (0, 2)
+    assert unfound(before, after, ward) == ()
 
 
 def test_masking_again_changes_nothing() -> None:

@@ -16,6 +16,7 @@ from sidecar.wire.jsonrpc import id_key, read_line
 from sidecar.wire.mcp import META_SUBSCRIPTION, META_VERSION
 from tests.cassette.sessions import (
     Masked,
+    NoMasks,
     Playing,
     Recording,
     answers,
@@ -361,6 +362,28 @@ def test_a_log_level_may_be_set_though_nobody_set_one() -> None:
     assert playing.says(asks(2, "logging/setLevel", {"level": "debug"})) == [
         {"id": 2, "result": {}}
     ]
+
+
+class Counting(NoMasks):
+    """A redactor that masks nothing, and counts what it is asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def json_text(self, text: str) -> str:
+        self.asked.append(text)
+        return text
+
+
+def test_a_request_is_looked_through_for_secrets_once() -> None:
+    masks = Counting()
+    playing = Playing([call("echo", {"a": 1}), surface("tools/list", {"tools": []})], masks=masks)
+    masks.asked.clear()
+
+    playing.step(calls(1, "echo", {"a": 1}))
+    playing.step({"id": 2, "method": "tools/list", "params": {}})
+
+    assert masks.asked == [compact({"name": "echo", "arguments": {"a": 1}}), "{}"]
 
 
 def test_r37_a_missed_call_is_a_tool_error_of_one_fixed_text() -> None:

@@ -46,7 +46,7 @@ def test_a_cassette_is_shown_in_order_and_escaped(project: Project) -> None:
 
     assert (told.code, told.err) == (0, "")
     assert told.out == (
-        f"x.jsonl: complete, run {RUN}, 2 servers, 4 interactions, 3 calls, 1 error\n"
+        f"x.jsonl: complete, run {RUN}, 2 servers, 4 interactions, 3 calls, 2 errors\n"
         "  git: 2026-07-28\n"
         "  quiet: never answered\n"
         "\n"
@@ -279,6 +279,8 @@ def test_x13_a_cassette_is_redacted_by_the_rules_given(
         "  1 by --value-from-env MY_SETTING\n"
         "  1 by --key ward\n"
         "  1 by --pattern MRN-\\d+\n"
+        "note: the journal, what was promoted from this, and copies, as in git's history, still "
+        "hold what they held\n"
         "note: arguments of calls are among them; a replay still finds those calls, but "
         "to mask what it keeps of its own, and all that is recorded, write this into sidecar.toml\n"
         "  [redaction]\n"
@@ -320,6 +322,39 @@ def test_x13_a_redacted_cassette_still_answers(project: Project, *, with_setting
     assert "[REDACTED:1]" in told.out
     kept = b"".join(path.read_bytes() for path in (project.folder / ".sidecar").iterdir())
     assert (b"MRN-88" in kept) is not with_settings
+
+
+@pytest.mark.parametrize("with_settings", [True, False], ids=["settings", "no settings"])
+def test_x13_a_call_whose_number_is_masked_is_told_to_need_the_rule(
+    project: Project, *, with_settings: bool
+) -> None:
+    agent = project.agent(("echo", {"text": "hi", "ward": 12345678}))
+    project.tell("record", "--cassette", "demo", "--", *agent)
+
+    told = project.tell("cassette", "redact", "demo", "--key", "ward")
+    note, _, settings = told.out.partition("sidecar.toml\n")
+    if with_settings:
+        (project.folder / "sidecar.toml").write_text(settings, encoding="utf-8")
+
+    assert (
+        "a replay finds interaction 2 by the same rules alone, since a masked number is 0" in note
+    )
+    replay = project.tell("replay", "--cassette", "demo", "--", *agent)
+    assert replay.code == (0 if with_settings else 1)
+
+
+@pytest.mark.parametrize("option", ["--key", "--pattern", "--value-from-env"])
+@pytest.mark.parametrize("text", ["", " "], ids=["empty", "a space"])
+def test_a_rule_that_would_mask_nothing_is_refused(
+    option: str, text: str, project: Project
+) -> None:
+    path = written(project, HEAD + SECRET_LINE)
+
+    told = project.tell("cassette", "redact", "demo", option, text)
+
+    assert told.code == 2
+    assert f"'{option}': it is empty, and would mask nothing" in told.err
+    assert path.read_text() == HEAD + SECRET_LINE
 
 
 def test_what_cannot_be_redacted_is_refused_and_stays(project: Project) -> None:

@@ -1,14 +1,20 @@
 """`mcp-sidecar clients`."""
 
+import itertools
 import json
+import re
+import shlex
 from pathlib import Path
 
 import pytest
 
+from sidecar.proxy.link import START_FAILED
+from sidecar.store import cassettes
+from sidecar.store.clock import Clock
 from sidecar.store.folders import journal_path
 from sidecar.store.journal import Journal
 from tests.cli.conftest import Project
-from tests.store.samples import RUN
+from tests.store.samples import NOON, OTHER_RUN, RUN, answered, call, record
 
 pytestmark = pytest.mark.usefixtures("home")
 
@@ -49,6 +55,68 @@ def test_e09_a_wrapped_server_that_never_connected_is_said_so(project: Project, 
     assert "'used'" not in told.err
     assert [one["lastConnected"] is None for one in code["servers"]] == [False, True]
     assert (cursors["path"], cursors["servers"][0]["wrapped"]) == (str(cursor), False)
+
+
+@pytest.mark.parametrize("is_elsewhere", [False, True])
+def test_e09_what_connected_later_than_the_cassettes_run_is_told_of(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_elsewhere: bool
+) -> None:
+    project.write_config({"one": {"command": "x"}, "two": {"command": "y"}})
+    assert project.tell("wrap", ".mcp.json", "--cassette", "demo").code == 0
+    entry = entry_of(project.folder / ".mcp.json")
+    cassette = project.folder / "cassettes" / "demo.jsonl"
+    with Journal.open(journal_path(str(project.folder / ".sidecar"))) as journal:
+        for run in (RUN, OTHER_RUN):
+            journal.start_run(run, mode="record", cassette=str(cassette))
+            for name in ("one", "two"):
+                session = journal.start_session(run, server=name, mode="record", config_entry=entry)
+                record(session, answered(call(server=name)))
+                session.close(exit_code=0)
+            cassettes.save_run(journal, run, str(cassette), overwrite=False, extend=False)
+    if is_elsewhere:
+        monkeypatch.chdir(tmp_path)
+
+    told = project.tell("clients", "--project", str(project.folder))
+
+    assert told.err.count("which holds another run") == 1
+    (command,) = re.findall("`mcp-sidecar (cassette save .*)`", told.err)
+    assert OTHER_RUN in command
+    assert project.tell(*shlex.split(command.replace("NAME", "other"))).code == 0
+    saved = cassettes.load(str(project.folder / "cassettes" / "other.jsonl"))
+    assert saved.cassette.run == OTHER_RUN
+
+
+@pytest.mark.parametrize(
+    ("entry", "problem"),
+    [
+        pytest.param({"command": "x"}, "could not be started when it last connected", id="started"),
+        pytest.param(
+            {"type": "http", "url": "http://127.0.0.1:9/mcp"},
+            "could not be reached when it last connected",
+            id="reached",
+        ),
+    ],
+)
+def test_a_server_that_could_not_be_used_when_it_last_connected_is_said_so(
+    project: Project, entry: dict[str, str], problem: str
+) -> None:
+    project.write_config({"one": entry})
+    assert project.tell("wrap", ".mcp.json").code == 0
+    config_entry = entry_of(project.folder / ".mcp.json")
+    told = []
+    seconds = itertools.count(NOON)
+    clock = Clock(now=lambda: next(seconds), monotonic=lambda: 0.0)
+    path = journal_path(str(project.folder / ".sidecar"))
+    with Journal.open(path, clock=clock) as journal:
+        journal.start_run(RUN, mode="record")
+        for code in (START_FAILED, 0):
+            session = journal.start_session(
+                RUN, server="one", mode="record", config_entry=config_entry
+            )
+            session.close(exit_code=code)
+            told.append(project.tell("clients").err)
+
+    assert [problem in err for err in told] == [True, False]
 
 
 def test_servers_of_one_name_in_two_configs_of_a_project_are_told_apart(project: Project) -> None:

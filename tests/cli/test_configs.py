@@ -1,10 +1,12 @@
 """What `wrap` and `unwrap` have in common."""
 
+import json
+
 import pytest
 
 from sidecar.agents.configs import files
 from sidecar.agents.configs.document import Document, read_servers
-from sidecar.agents.configs.wrapping import Change, Outcome
+from sidecar.agents.configs.wrapping import Change, Key, Outcome
 from sidecar.cli.configs import Choice, exit_code, planned, write
 from sidecar.errors import UsageError
 from tests.agents.configs.samples import wrapped
@@ -13,16 +15,40 @@ from tests.cli.conftest import Project
 ALL = Choice((), (), None)
 
 
-def change(document: Document, names: set[str]) -> Change:
-    assert names
+def names(choice: Choice, document: Document) -> set[str]:
+    return {name for _, name in choice.keys(document)}
+
+
+def change(document: Document, keys: set[Key]) -> Change:
+    assert keys
     return wrapped(document)
 
 
 def test_the_servers_that_are_meant_are_all_or_those_that_are_named() -> None:
     document = read_servers("/p/.mcp.json", b'{"mcpServers": {"a": {}, "b": {}, "c": {}}}')
 
-    assert ALL.names(document) == {"a", "b", "c"}
-    assert Choice(("a", "b"), ("b",), None).names(document) == {"a"}
+    assert names(ALL, document) == {"a", "b", "c"}
+    assert names(Choice(("a", "b"), ("b",), None), document) == {"a"}
+
+
+@pytest.mark.parametrize(
+    ("scope", "meant"),
+    [
+        (None, {"mine", "one", "two"}),
+        ("user", {"mine"}),
+        ("/home/u/one", {"one"}),
+        ("/home/u/x/../two", {"two"}),
+        ("/home/u/three", set()),
+    ],
+)
+def test_w14_the_servers_of_one_scope_are_meant(scope: str | None, meant: set[str]) -> None:
+    projects: dict[str, object] = {
+        f"/home/u/{name}": {"mcpServers": {name: {}}} for name in ("one", "two")
+    }
+    text = json.dumps({"projects": projects, "mcpServers": {"mine": {}}})
+    document = read_servers("/home/u/.claude.json", text.encode())
+
+    assert names(Choice((), (), None, scope), document) == meant
 
 
 @pytest.mark.parametrize("choice", [Choice(("no",), (), None), Choice((), ("no",), None)])
@@ -30,8 +56,30 @@ def test_a_name_that_no_file_has_is_refused(project: Project, choice: Choice) ->
     project.write_config({"a": {"command": "x"}})
     project.write_config({"b": {"command": "x"}}, "b.json")
 
-    with pytest.raises(UsageError, match="no server is called 'no'; there are 'a', 'b'"):
+    both = f"{project.folder}/.mcp.json, {project.folder}/b.json"
+    with pytest.raises(UsageError, match="no server is called 'no'; there are 'a', 'b'") as caught:
         planned([".mcp.json", "b.json"], choice, change)
+    assert caught.value.place == both
+
+
+@pytest.mark.parametrize(
+    ("choice", "problem"),
+    [
+        pytest.param(
+            Choice(("a",), ("a",), None), "--except leaves out every server", id="both options"
+        ),
+        pytest.param(
+            Choice((), (), None, "/nowhere"),
+            "is of the scope '/nowhere'; there are user",
+            id="scope",
+        ),
+    ],
+)
+def test_a_choice_of_nothing_is_refused(project: Project, choice: Choice, problem: str) -> None:
+    project.write_config({"a": {"command": "x"}})
+
+    with pytest.raises(UsageError, match=problem):
+        planned([".mcp.json"], choice, change)
 
 
 def test_a_file_that_is_named_twice_is_changed_once(project: Project) -> None:

@@ -475,3 +475,27 @@ def test_p02_a_masked_argument_leaves_the_expectation_and_its_answer_keeps_the_m
     assert "Zq8knownValue9" not in json.dumps(task)
     assert "note: call 1 (raw:params): a secret is masked at /password, so it is not" in told.out
     assert "note: a secret is masked in the input, and the agent will see the mask" in told.out
+
+
+def test_p02_many_calls_that_are_masked_are_told_in_few_notes(project: Project) -> None:
+    logins = [("params", {"password": f"Zq8knownValue{number}x"}) for number in range(9)]
+    record(project, "login", *logins, ("params", {"text": "hi"}))
+
+    told = promote(project, "login")
+
+    notes = [line for line in told.out.splitlines() if line.startswith("note: ")]
+    assert notes[0].startswith("note: 9 calls of raw:params: a secret is masked at /password")
+    assert "no other argument is left, so any call of the tool is as expected" in notes[0]
+    assert [note for note in notes if " of this kind " in note] == []
+    calls = suite(project)["tasks"][0]["expected"]["trajectory"]["calls"]
+    assert calls[:9] == [{"tool": "raw:params", "argsMatch": "ignore"}] * 9
+
+
+def test_notes_of_one_kind_are_counted_after_the_first_few(project: Project) -> None:
+    login = ("params", {"password": "Zq8knownValue9"})
+    record(project, "login", login, *[("params", {"text": text}) for text in "abcde"])
+
+    told = promote(project, "login")
+
+    assert told.out.count("is answered by entry 1, which is looser") == 3
+    assert "note: and 2 more notes of this kind (shadowed-fixture)\n" in told.out

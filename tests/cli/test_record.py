@@ -255,6 +255,30 @@ def test_c07_a_name_that_leads_out_is_refused(project: Project, name: str) -> No
     assert project.starts() == 0
 
 
+@pytest.mark.parametrize(
+    "entry",
+    [
+        pytest.param({"command": "no-such-server"}, id="that is not there"),
+        pytest.param({"command": "false"}, id="that ends at once"),
+        pytest.param({"type": "http", "url": "http://127.0.0.1:9/mcp"}, id="that no URL reaches"),
+    ],
+)
+def test_r25_auto_with_a_server_leaves_the_cassette_as_it_is(
+    project: Project, entry: dict[str, str]
+) -> None:
+    path = project.record("demo", ("echo", {"text": "a"}))
+    before = path.read_bytes()
+    project.write_config({"raw": entry})
+    agent = project.agent(("echo", {"text": "a"}), ("echo", {"text": "b"}))
+
+    told = project.tell("record", "--mode", "auto", "--cassette", "demo", "--", *agent)
+
+    assert path.read_bytes() == before
+    assert "demo.jsonl is as it was: nothing else was answered" in told.err
+    fresh = project.tell("record", "--mode", "auto", "--cassette", "fresh", "--", *agent)
+    assert "fresh.jsonl was not written: nothing else was answered" in fresh.err
+
+
 @pytest.mark.parametrize("mode", ["Record", "replay", " auto", "AUTO", ""])
 def test_r17_an_unknown_mode_is_an_error(project: Project, mode: str) -> None:
     told = project.tell("record", "--mode", mode, "--cassette", "demo", "--", *project.agent(ECHO))
@@ -504,3 +528,44 @@ def test_a_setting_that_is_none_is_refused_before_the_agent_works(project: Proje
     assert told.code == 2
     assert "sidecar.toml:1: unknown setting 'redact'; did you mean redaction?" in told.err
     assert project.starts() == 0
+
+
+def test_x08_what_a_dead_server_said_of_its_secrets_is_in_no_file(project: Project) -> None:
+    secrets = {"MY_TOKEN": "envTOKENvalue9911", "URL": "postgres://u:pwInUrl99887@h/x"}
+    code = "import os, sys; sys.exit(os.environ['MY_TOKEN'] + ' ' + os.environ['URL'])"
+    server = {"command": sys.executable, "args": ["-c", code], "env": secrets}
+    config = {"mcpServers": {"raw": server}}
+    (project.folder / "dying.json").write_text(json.dumps(config), encoding="utf-8")
+    script = """
+import json, os, subprocess
+entry = json.load(open(os.environ["MCP_SIDECAR_CONFIG"]))["mcpServers"]["raw"]
+asked = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}}
+words = [entry["command"], *entry["args"]]
+done = subprocess.run(words, input=json.dumps(asked) + chr(10), stdout=-1, text=True,
+                      env={**os.environ, **entry.get("env", {})})
+print(done.stdout)
+"""
+    agent = [sys.executable, "-c", script]
+
+    told = project.tell("record", "--cassette", "x", "--config", "dying.json", "--", *agent)
+
+    assert "its last words: envTOKENvalue9911" in told.out  # live traffic is as it is
+    files = [path for path in project.folder.rglob("*") if path.is_file()]
+    kept = {str(path): path.read_bytes() for path in files if path.name != "dying.json"}
+    assert len(kept) >= 3
+    found = [name for name, data in kept.items() if b"envTOKEN" in data or b"pwInUrl" in data]
+    assert found == []
+    assert "its last words: [REDACTED:" in project.tell("runs", "show", "last", "--whole").out
+
+
+def test_the_config_may_be_of_another_client_and_have_comments(project: Project) -> None:
+    entry = {"command": sys.executable, "args": [SERVER]}
+    path = project.folder / ".vscode" / "mcp.json"
+    path.parent.mkdir()
+    path.write_text(f'// ours\n{{"servers": {{"raw": {json.dumps(entry)},}},}}', encoding="utf-8")
+
+    agent = project.agent(("echo", {"text": "hi"}))
+    told = project.tell("record", "--cassette", "c", "--config", ".vscode/mcp.json", "--", *agent)
+
+    assert told.code == 0, told
+    assert '"tools/call"' in (project.folder / "cassettes" / "c.jsonl").read_text(encoding="utf-8")

@@ -115,6 +115,32 @@ def test_p02_a_secret_that_changed_is_no_regression(project: Project) -> None:
     assert b"aB3dE5gH7jK9mN1p" not in kept
 
 
+def test_x08_a_secret_of_the_agents_command_is_masked_in_all_that_is_kept(
+    promoted: Project,
+) -> None:
+    secret = "cmdTOKENvalue8877"
+    code = f"""
+import json, runpy, sys
+secret = sys.argv[2]
+print(secret, file=sys.stderr)
+print(json.dumps({{"said": secret}}))
+sys.argv = ["agent", json.dumps([["raw", "echo", {{"text": secret}}]]), "--exit-code", "3"]
+runpy.run_path({promoted.agent()[1]!r}, run_name="__main__")
+"""
+    agent = [*script(code), "--token", secret]
+
+    told = run(promoted, agent, "--events", "events.jsonl", "--summary", "summary.json", "--json")
+    shown = promoted.tell("runs", "show", "last", "--whole")
+
+    assert told.code == 1, told
+    assert "last words: [REDACTED:" in told.err
+    files = [*(promoted.folder / ".sidecar").iterdir(), Path("events.jsonl"), Path("summary.json")]
+    kept = {path.name: path.read_bytes() for path in files}
+    assert b"[REDACTED:" in kept["events.jsonl"]
+    assert [name for name, data in kept.items() if secret.encode() in data] == []
+    assert secret not in str(told) + str(shown)
+
+
 def test_settings_and_options_say_what_is_masked_in_a_trial(promoted: Project) -> None:
     (promoted.folder / "sidecar.toml").write_text("[redaction]\nkeys = ['ward']\n", "utf-8")
     told_to = promoted.agent(("echo", {"text": "MRN-7 of hi", "ward": "north"}), ECHO, ADD)
@@ -146,6 +172,23 @@ def test_t09_an_agent_that_always_fails_measures_nothing(promoted: Project) -> N
     )
     assert "  - the agent failed: exit code 1" in told.out
     assert "  ! the agent's last words: oh \\x1b[2J no" in told.out
+
+
+def test_r17_an_agent_that_falls_over_a_miss_is_measured_and_has_failed(promoted: Project) -> None:
+    agent = promoted.agent(ECHO, ("echo", {"text": "other"}), exit_code=1)
+
+    told = run(promoted, agent, "--events", "events.jsonl", "--summary", "summary.json")
+    again = promoted.tell("grade", SUITE, "events.jsonl", "--summary", "again.json")
+
+    lines = told.out.splitlines()
+    assert told.code == again.code == 1
+    assert lines[1:3] == [
+        "  - call 2 of the trial (raw:echo) was answered by no fixture",
+        "  - the agent failed: exit code 1",
+    ]
+    assert lines[-1].startswith("FAILED: 0 of 1 task passed; the agent broke off in every trial; ")
+    assert again.out.splitlines()[-1] == lines[-1]
+    assert Path("again.json").read_bytes() == Path("summary.json").read_bytes()
 
 
 def test_an_agent_that_cannot_start_is_told(promoted: Project) -> None:

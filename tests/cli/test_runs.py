@@ -254,3 +254,15 @@ def test_runs_that_their_cassette_does_not_hold_are_named(project: Project) -> N
     assert f"`mcp-sidecar cassette save {third} --cassette NAME`" in told.err
     assert project.tell("cassette", "save", third, "--overwrite").code == 0
     assert project.tell("runs", "list").err == ""
+
+
+def test_a_home_that_no_journal_can_be_in_is_no_empty_list(project: Project) -> None:
+    assert project.tell("runs", "list").code == 0
+
+    named = project.tell("runs", "list", "--home", "nowhere")
+    (project.folder / ".sidecar").write_bytes(b"")
+    file = project.tell("runs", "list", "--json")
+
+    assert (named.code, file.code, file.out) == (2, 2, "")
+    assert f"{project.folder}/nowhere: there is no such folder; check --home" in named.err
+    assert f"{project.folder}/.sidecar: the sidecar's folder is no folder" in file.err

@@ -19,7 +19,7 @@ from sidecar.cli.options import Places
 from sidecar.cli.serve import command, options_of
 from sidecar.errors import CassetteError, ConfigError, SidecarError, UsageError
 from sidecar.proxy.http import server
-from sidecar.proxy.http.endpoint import Limits, ServeOptions, ServerEntry
+from sidecar.proxy.http.endpoint import Limits, ServedServer, ServeOptions
 from sidecar.store import cassettes
 from sidecar.store.settings import Rules
 from tests import paths
@@ -69,7 +69,7 @@ def test_what_is_left_out_has_its_default(tmp_path: Path) -> None:
 
     assert options.run.startswith("local/")
     assert options == ServeOptions(
-        servers=(ServerEntry("up", ("srv",)),),
+        servers=(ServedServer("up", ("srv",)),),
         mode="record",
         journal=str(tmp_path / "home" / "journal.db"),
         run=options.run,
@@ -92,11 +92,11 @@ def test_all_that_can_be_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
     assert parsed(tmp_path, *words) == ServeOptions(
         servers=(
-            ServerEntry("near", ("srv", "-x"), (("A", "b"),), cwd="/w"),
-            ServerEntry(
+            ServedServer("near", ("srv", "-x"), (("A", "b"),), cwd="/w"),
+            ServedServer(
                 "far", url="https://h.test/mcp", headers=(("X-Key", "k"),), transport="http"
             ),
-            ServerEntry("old", url="https://h.test/sse", transport="sse"),
+            ServedServer("old", url="https://h.test/sse", transport="sse"),
         ),
         mode="auto",
         journal=str(tmp_path / "home" / "journal.db"),
@@ -131,7 +131,7 @@ def test_a_replay_takes_its_servers_from_the_cassette_and_needs_no_variables(
     tape.write_text(TAPE, encoding="utf-8")
     words = ("--mode", "replay", "--cassette", str(tape))
 
-    assert parsed(tmp_path, *words).servers == (ServerEntry("silent"), ServerEntry("up"))
+    assert parsed(tmp_path, *words).servers == (ServedServer("silent"), ServedServer("up"))
     named = parsed(tmp_path, *words, "--config", config(tmp_path, SERVERS)).servers
     assert [server.name for server in named] == ["near", "far", "old"]
 
@@ -174,9 +174,37 @@ def test_what_cannot_be_used_is_refused_with_the_next_step(
     assert caught.value.hint
 
 
+def test_the_config_may_be_of_any_client_that_wrap_knows(tmp_path: Path) -> None:
+    path = tmp_path / "config.toml"
+    path.write_text('[mcp_servers.up]\ncommand = "srv"\nargs = ["-x"]\n', encoding="utf-8")
+
+    (server,) = parsed(tmp_path, "--config", str(path)).servers
+
+    assert (server.name, server.command) == ("up", ("srv", "-x"))
+
+
 def test_seconds_are_a_number(tmp_path: Path) -> None:
     with pytest.raises(click.BadParameter, match="nan is no number"):
         parsed(tmp_path, "--config", config(tmp_path, SERVERS), "--drain-seconds", "nan")
+
+
+@pytest.mark.parametrize(
+    ("mode", "is_left"),
+    [("record", True), ("passthrough", True), ("auto", False)],
+)
+def test_a_header_that_only_the_client_fills_in_is_left_to_it_or_refused(
+    tmp_path: Path, mode: str, *, is_left: bool
+) -> None:
+    headers = {"Authorization": "Bearer ${input:token}", "X-A": "b"}
+    file = config(tmp_path, {"far": {"url": "https://h.test/mcp", "headers": headers}})
+    words = ("--config", file, "--mode", mode, "--cassette", "demo")
+
+    if is_left:
+        (served,) = parsed(tmp_path, *words).servers
+        assert served.headers == (("X-A", "b"),)
+    else:
+        with pytest.raises(ConfigError, match="which only an agent's client fills in"):
+            parsed(tmp_path, *words)
 
 
 def test_a_variable_that_is_missing_is_told_before_anything_starts(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sidecar.cli.suite import invalid_body, refuse
+from sidecar.cli.suite import few_of_each, invalid_body, refuse
 from sidecar.errors import SuiteError
 from sidecar.grading.refusal import refusal
 from sidecar.suite.capabilities import EvalSuiteCapability
@@ -249,3 +249,13 @@ def test_r49_a_refusal_names_the_first_field_and_how_many_more(
         " implemented"
     )
     assert capsys.readouterr().out == ""
+
+
+def test_of_many_problems_of_a_kind_a_few_are_told_and_the_others_counted() -> None:
+    codes = ["V8"] * 5 + ["V9"] + ["V10"] * 3
+    found = [Problem(code, f"/{place}", "so it is") for place, code in enumerate(codes)]
+
+    assert list(few_of_each(found, lambda one: one.pointer)) == [
+        *("/0", "/1", "/2", "and 2 more notes of this kind (V8)"),
+        *("/5", "/6", "/7", "/8"),
+    ]

@@ -121,3 +121,50 @@ def test_a_dry_run_does_not_say_what_to_do_next(project: Project, config: Path) 
 
     assert (told.code, "next, in" in told.err) == (0, False)
     assert config.read_bytes() == wrapped
+
+
+def test_w11_entries_that_stay_wrapped_are_a_failure(project: Project) -> None:
+    hand = {"command": "mcp-sidecar", "args": ["proxy", "--server", "h", "srv"]}
+    config = project.write_config(
+        {"a": {"command": "x"}, "b": {"url": "https://a.example/mcp"}, "h": hand}
+    )
+    assert project.tell("wrap", ".mcp.json").code == 0
+    whole = config.read_text(encoding="utf-8")
+    config.write_text(whole.replace('/mcp"]', '/mcp", "more"]'), encoding="utf-8")
+
+    stays = project.tell("unwrap", ".mcp.json")
+    config.write_text(whole, encoding="utf-8")
+    back = project.tell("unwrap", ".mcp.json")
+
+    assert (stays.code, back.code) == (2, 0)
+    assert "  b  skipped: words were added after its URL" in stays.out
+    assert "  h  skipped: it starts `mcp-sidecar proxy`, but as written by hand" in back.out
+
+
+@pytest.mark.parametrize("options", [(), ("--home", "elsewhere")], ids=["its home", "another one"])
+def test_w11_a_damaged_entry_is_told_with_the_backup(
+    project: Project, options: tuple[str, ...]
+) -> None:
+    config = project.write_config({"a": {"command": "x"}, "b": {"command": "y"}})
+    assert project.tell("wrap", ".mcp.json", *options).code == 0
+    document = json.loads(config.read_bytes())
+    del document["mcpServers"]["a"]["args"]
+    config.write_text(json.dumps(document), encoding="utf-8")
+
+    told = project.tell("unwrap", ".mcp.json")
+
+    (backup,) = project.folder.glob("*/backups/*")
+    assert told.code == 2
+    assert "  a  skipped: it is damaged: " in told.out
+    assert f"a cannot be brought back: its file as it was is {backup}; write its own" in told.err
+    assert json.loads(config.read_bytes())["mcpServers"]["b"] == {"command": "y"}
+    assert project.tell("wrap", ".mcp.json", "--only", "a").code == 2
+
+
+def test_w11_a_damaged_entry_without_a_backup_is_told_as_such(project: Project) -> None:
+    project.write_config({"a": {"command": "/x/mcp-sidecar"}})
+
+    told = project.tell("unwrap", ".mcp.json")
+
+    assert told.code == 2
+    assert "no backup of it was found; write its own command again" in told.err

@@ -166,7 +166,7 @@ def test_servers_are_chosen_by_name(project: Project) -> None:
     told = project.tell("wrap", ".mcp.json", "--only", "bb")
     assert (told.code, told.err) == (
         2,
-        "mcp-sidecar: no server is called 'bb'; there are 'b'\n",
+        f"mcp-sidecar: {project.folder}/.mcp.json: no server is called 'bb'; there are 'b'\n",
     )
 
 
@@ -224,6 +224,8 @@ def test_what_cannot_be_wrapped_ends_with_2_and_stays_as_it_is(
         (["--via-serve", "here"], "--via-serve needs a URL, not 'here'"),
         (["--via-serve", "http://["], "--via-serve needs a URL, not 'http://['"),
         (["--via-serve", "http://:8765"], "--via-serve needs a URL, not 'http://:8765'"),
+        (["--via-serve", "http://h/?a=1"], "--via-serve needs a URL, not 'http://h/?a=1'"),
+        (["--via-serve", "http://u:p@h/"], "--via-serve needs a URL, not one with a user in it"),
         (["--via-serve", "http://h/#a"], "--via-serve needs a URL, not 'http://h/#a'"),
         (["--project", "nowhere"], "the project folder is no folder"),
         (["--client", "none"], "Invalid value for '--client'"),
@@ -290,46 +292,27 @@ def test_e10_a_server_with_a_url_is_started_or_led_to_serve(project: Project) ->
     }
 
 
-def test_e09_other_places_of_the_same_server_are_named(project: Project, home: Path) -> None:
-    project.write_config({"db": {"command": "x"}})
-    other = home / ".claude.json"
-    other.write_text('{"mcpServers": {"db": {"command": "y"}}}', encoding="utf-8")
-
-    told = project.tell("wrap", ".mcp.json")
-
-    shown = "`mcp-sidecar clients` shows which counts"
-    assert f"Claude Code also finds db in {other}: {shown}" in told.err
-
-
-def test_w07_a_file_that_its_client_rewrites_is_named_as_such(project: Project, home: Path) -> None:
-    state = home / ".claude.json"
-    state.write_text('{"mcpServers": {"db": {"command": "y"}}}', encoding="utf-8")
-
-    state_told = project.tell("wrap", str(state)).err
-    project_told = project.tell("wrap", ".mcp.json").err
-
-    wanted = "Claude Code rewrites this file as it runs: end it before you wrap"
-    assert (wanted in state_told, wanted in project_told) == (True, False)
-
-
-def test_what_becomes_of_the_cassette_is_said(project: Project) -> None:
-    cassette = project.folder / "cassettes" / "one.jsonl"
-    cassette.parent.mkdir()
-    cassette.write_bytes(b"")
-
-    there = project.tell("wrap", ".mcp.json", "--cassette", "one").err
-
-    assert "cassettes/one.jsonl is there already, and another run stays in the journal" in there
-    assert "`--mode auto` adds to it" in there
-
-
-def test_w15_a_sidecar_that_may_vanish_is_named(
-    project: Project, monkeypatch: pytest.MonkeyPatch
+def test_w14_one_scope_of_a_users_config_is_wrapped_and_what_is_gone_is_skipped(
+    project: Project, home: Path
 ) -> None:
-    program = "/home/u/.cache/uv/archive/bin/mcp-sidecar"
-    monkeypatch.setattr(wrap_module, "sidecar_command", lambda: (program,))
+    state = home / ".claude.json"
+    entry = {"mcpServers": {"db": {"command": "y"}}}
+    here, gone = str(project.folder), str(home / "gone")
+    state.write_text(json.dumps({"projects": {here: entry, gone: entry}} | entry), encoding="utf-8")
 
-    assert f"{program} is in a cache" in project.tell("wrap", ".mcp.json").err
+    one = project.tell("wrap", str(state), "--scope", here)
+
+    after = json.loads(state.read_bytes())
+    assert one.code == 0
+    assert after["projects"][here] != entry
+    assert (after["projects"][gone], after["mcpServers"]) == (entry, entry["mcpServers"])
+    told = project.tell("wrap", str(state))
+    assert f"  db  skipped: its project's folder is gone: {gone}\n" in told.out
+    after = json.loads(state.read_bytes())
+    assert (after["projects"][gone], after["mcpServers"] != entry["mcpServers"]) == (entry, True)
+    assert project.tell("unwrap", str(state), "--scope", "user").code == 0
+    after = json.loads(state.read_bytes())
+    assert (after["projects"][here] != entry, after["mcpServers"]) == (True, entry["mcpServers"])
 
 
 def test_w04_a_linked_config_stays_linked_and_belongs_to_the_links_project(

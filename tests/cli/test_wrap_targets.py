@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -96,3 +97,41 @@ def test_how_to_list_what_is_recorded_elsewhere_is_said(
     told = project.tell("wrap", str(project.folder / ".mcp.json"), *words)
 
     assert f": `mcp-sidecar {listing}` lists them\n" in told.err
+
+
+@pytest.mark.parametrize(
+    ("make", "problem"),
+    [
+        pytest.param(
+            lambda folder: (folder / "sidecar.toml").write_text(
+                '[redaction]\npatterns = ["("]', encoding="utf-8"
+            ),
+            "sidecar.toml:2: redaction.patterns: '(' is no regular expression",
+            id="a broken pattern",
+        ),
+        pytest.param(
+            lambda folder: (folder / ".sidecar").write_bytes(b""),
+            "/.sidecar: the journal of what is recorded cannot be made: ",
+            id="a file in the place of the folder",
+        ),
+        pytest.param(
+            lambda folder: (
+                (folder / ".sidecar").mkdir(),
+                (folder / ".sidecar" / "journal.db").write_bytes(b"none" * 500),
+            ),
+            "journal.db: ",
+            id="a broken journal",
+        ),
+    ],
+)
+def test_what_no_wrapped_server_could_start_with_is_refused_before_a_client_meets_it(
+    project: Project, make: Callable[[Path], object], problem: str
+) -> None:
+    make(project.folder)
+    before = (project.folder / ".mcp.json").read_bytes()
+
+    told = project.tell("wrap", ".mcp.json")
+
+    assert told.code == 2
+    assert problem in told.err
+    assert (project.folder / ".mcp.json").read_bytes() == before

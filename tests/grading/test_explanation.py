@@ -384,3 +384,14 @@ def test_the_agreement_beside_a_forbidden_hit_is_no_pass() -> None:
     codes = told.codes(reasons("in-order", ["A"], ["A", "F"], ("F",)))
 
     assert codes == ["forbidden", "path-matched"]
+
+
+def test_p02_a_mask_that_an_author_copied_into_an_expectation_is_explained() -> None:
+    login = ("shop:login", {"key": "[REDACTED:1]"}, "exact")
+
+    (text,) = texts("in-order", [login], [("shop:login", {"key": "hunter2"})])
+
+    assert text == (
+        'step 1 (shop:login): argument /key was "hunter2", expected "[REDACTED]"'
+        " (masked in the recording: leave it out of the expectation)"
+    )

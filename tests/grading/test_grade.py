@@ -421,6 +421,26 @@ def test_t09_a_suite_whose_agent_failed_in_every_trial_is_not_measured(bar: floa
     assert graded(of, half).status is (Status.FAILED if bar else Status.PASSED)
 
 
+@pytest.mark.parametrize("bar", [0, 1])
+def test_r17_a_suite_whose_agent_called_a_tool_and_failed_in_every_trial_has_failed(
+    bar: float,
+) -> None:
+    of = suite(task("a"), task("b"), thresholds={"passScore": bar})
+    log = Log().begin(of)
+    for task_id, calls in [("a", ["x:y"]), ("b", [])]:
+        log.open()
+        for tool in calls:
+            log.call(tool)
+        log.close(outcome="failed").scored(task_id, 0, passed=False)
+
+    found = graded(of, log)
+
+    assert (found.status, found.exit_code) == (Status.FAILED, 1)
+    assert told.codes(found.reasons)[0] == "agents-broke-off"
+    assert found.summary is not None
+    assert not found.summary.passed
+
+
 def test_t09_many_failures_are_one_exit_code() -> None:
     of = suite(*(task(f"t{at}") for at in range(256)))
     log = whole(

@@ -54,6 +54,27 @@ def test_one_more_difference_is_counted_as_one() -> None:
     assert "more" not in differing(found[:3], "it")
 
 
+MASK = "Bearer [REDACTED]"
+
+
+@pytest.mark.parametrize(
+    ("expected", "seen", "why"),
+    [
+        pytest.param(MASK, "Bearer x", "in the recording: leave it out", id="expected"),
+        pytest.param("Bearer x", MASK, "in what is kept of the run: leave it out", id="seen"),
+        pytest.param([MASK], ["Bearer x"], "in the recording", id="in an array"),
+        pytest.param(MASK, MASK + "x", None, id="both: something else differs"),
+        pytest.param("a", "b", None, id="none"),
+    ],
+)
+def test_p02_a_difference_that_a_mask_makes_is_explained(
+    expected: Json, seen: Json, why: str | None
+) -> None:
+    told = differing((Difference("/key", expected, seen),), "it")
+
+    assert (f"(masked {why}" in told) if why else "masked" not in told
+
+
 def test_a_reason_is_its_text_and_can_be_pickled() -> None:
     reason = Reason("code", "because", step=1)
 

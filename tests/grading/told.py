@@ -15,7 +15,7 @@ _STEP = r"step (?P<step>\d+) \((?P<tool>[^)]*)\)"
 _WANTED = r"expected call \d+ \((?P<tool>[^ )]+).*\)"
 _DIFFERS = (
     r": (argument (?P<pointer>\S+)|all of it) (was (?P<seen>.*?)|is missing),"
-    r" expected (no such argument|(?P<expected>.*?))(; .*)?"
+    r" expected (no such argument|(?P<expected>.*?))( \(masked in .*?\))?(; .*)?"
 )
 _SCORE = r"(the recorded score|the judge found \d+ of \d+ criteria met; the score)"
 
@@ -92,6 +92,7 @@ _SHAPES = {
     # a suite
     "nothing-measured": ["no trial of any task was measured"],
     "agents-failed": ["the agent failed in every trial"],
+    "agents-broke-off": ["the agent broke off in every trial"],
     "no-calls": [
         r"no trial made any tool call, though tasks expect some:"
         r" was the agent given the sidecar's config\?"

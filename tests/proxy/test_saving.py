@@ -20,7 +20,7 @@ from sidecar.store.session import Kept
 RUN = "local/01JDPR0XY00000000000000000"
 OTHER = "local/01JDPR0XY00000000000000001"
 MASKS = Redactor(b"")
-ASKED = Interaction("up", "ping", None, Response("result", "{}"))
+ASKED = Interaction("up", "tools/call", '{"name":"look"}', Response("result", "{}"))
 
 
 class Options(NamedTuple):
@@ -81,6 +81,50 @@ def test_without_a_cassette_nothing_is_saved_or_loaded(tmp_path: Path, journal: 
 
     assert sorted(path.name for path in tmp_path.iterdir()) == before
     assert [load(Options(mode, None)) for mode in MODES] == [None] * 4
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_x08_what_was_told_late_is_masked_whatever_the_mode(
+    journal: Journal, capfd: pytest.CaptureFixture[str], mode: Mode
+) -> None:
+    early = Interaction("up", "ping", '{"text":"for ann: Zq8knownValue9"}', None)
+    told = Interaction("up", "ping", MASKS.json_text('{"password":"Zq8knownValue9"}'), None)
+    session = journal.start_session(RUN, server="up", mode=mode)
+    for item in (early, told):
+        session.add(Kept(item, 1, 2))
+    session.close(exit_code=0)
+
+    save(Options(mode, None), journal, MASKS)
+
+    kept = journal.connection.rows("SELECT params FROM interactions WHERE params IS NOT NULL")
+    assert "Zq8knownValue9" not in str(kept)
+    assert capfd.readouterr().err == ""
+
+
+def test_a_run_whose_agent_is_looked_after_is_looked_over_once_that_has_ended(
+    journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked: list[str] = []
+    monkeypatch.setattr(
+        "sidecar.store.looked_over_rows.look_over", lambda _, run, __: looked.append(run)
+    )
+    journal.start_run(OTHER, mode="replay", command="[]")
+
+    for run in (RUN, OTHER):
+        save(Options("replay", None, run), journal, MASKS)
+
+    assert looked == [RUN]
+
+
+def test_a_look_that_fails_is_told(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    with Journal.open(str(tmp_path / "journal.db")) as journal:
+        journal.start_run(RUN, mode="replay")
+        with journal.connection.transaction():
+            journal.connection.run("DROP TABLE passages")
+
+        save(Options("replay", None), journal, MASKS)
+
+    assert f"run {RUN} was not searched once more for secrets" in capfd.readouterr().err
 
 
 def test_a_cassette_that_is_missing_is_an_error_only_for_a_replay(tmp_path: Path) -> None:

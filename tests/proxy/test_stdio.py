@@ -419,6 +419,7 @@ def test_what_record_will_say_of_the_cassette_is_not_said_by_each_proxy_too(
         place.cassette.write_text(content, "utf-8")
     else:
         with place.raw() as client:
+            client.call("echo")
             ended(client)
     before = place.cassette.read_bytes()
     with closing(Journal.open(str(place.journal))) as journal:
@@ -510,6 +511,20 @@ def test_a_journal_that_cannot_be_used_is_refused_before_anything_starts(
     assert "Traceback" not in words
     assert place.started() == []
     assert place.journal.read_bytes() == b"no database" * 100
+
+
+@pytest.mark.parametrize("mode", ["record", "passthrough"])
+def test_a_pattern_that_is_none_is_refused_before_anything_starts(
+    tmp_path: Path, mode: str
+) -> None:
+    place = Place(tmp_path)
+    mark = tmp_path / "started"
+    words = place.words(["touch", mark], mode=mode, options=["--mask-pattern", "("])
+    with ProxyClient(words) as client:
+        assert client.wait() == 2
+        assert "(" in client.stderr_text()
+
+    assert not mark.exists()
 
 
 FULL_DISK = (

@@ -7,6 +7,7 @@ from sidecar.agents.configs.document import read_servers
 from sidecar.agents.configs.marks import Target
 from sidecar.agents.configs.wrapping import unwrap
 from sidecar.report.clients import Seen, as_json, changed, difference, listed
+from sidecar.store.connected import Connected
 from tests.agents.configs.samples import BY_PATH, SERVE, document, plan, wrapped
 
 TARGET = Target("record", "/p/cassettes/checkout.jsonl", "/p/.sidecar", "/p")
@@ -66,9 +67,24 @@ def test_a_difference_shows_no_secret_and_no_other_context_than_its_lines() -> N
     assert "hunter2" not in back
 
 
+def test_x08_a_difference_hides_what_it_says_is_masked_and_shows_the_names() -> None:
+    random = "q8Zx1KfPq92LmnTRwY4sd0Jh"
+    text = f'{{"mcpServers": {{"s": {{"command": "x", "env": {{"RND": "{random}"}}}}}}}}'
+
+    shown = difference(wrapped(read_servers("/p/.mcp.json", text.encode())))
+
+    assert random not in shown
+    assert '"--mask-env", "RND"' in shown
+    assert shown.count('"env": {"RND": "[REDACTED]"}') == 2
+
+
 def test_servers_are_listed_with_how_they_are_wrapped_and_when_they_connected() -> None:
     rows = [
-        Seen(FOUND, Server("git", "project", None, "stdio", TARGET), "2026-11-30T12:00:00.123Z"),
+        Seen(
+            FOUND,
+            Server("git", "project", None, "stdio", TARGET),
+            Connected("2026-11-30T12:00:00.123Z"),
+        ),
         Seen(FOUND, Server("new", "local", "/home/u/one", "stdio", TARGET)),
         Seen(FOUND, Server("web", "user", None, "url", is_served=True)),
         Seen(FOUND, Server("plain", "user", None, "stdio"), overridden="/p/.mcp.json"),
@@ -95,7 +111,7 @@ def test_servers_are_listed_with_how_they_are_wrapped_and_when_they_connected() 
 def test_a_config_is_read_by_programs() -> None:
     server = Server("git", "project", None, "stdio", TARGET)
 
-    assert json.loads(json.dumps(as_json(FOUND, [Seen(FOUND, server, "2026")]))) == {
+    assert json.loads(json.dumps(as_json(FOUND, [Seen(FOUND, server, Connected("2026"))]))) == {
         "client": "claude-code",
         "path": "/p/.mcp.json",
         "problem": None,

@@ -95,7 +95,7 @@ def test_a_place_that_cannot_be_written_is_an_error_and_the_run_stays(
     (tmp_path / "file").write_text("", encoding="utf-8")
     session_of(journal, ["a"])
 
-    with pytest.raises(CassetteError, match=r"cannot be written .*the run stays in the journal"):
+    with pytest.raises(CassetteError, match=r"a file is in the place of its folder; move that"):
         cassettes.save_run(
             journal, RUN, str(tmp_path / "file" / "x.jsonl"), overwrite=False, extend=False
         )
@@ -262,6 +262,50 @@ def test_r25_the_cassette_of_another_run_is_left_alone_and_it_is_said_how_to_sav
     assert path.read_bytes() == before
 
 
+OPENING = (
+    answered(request("initialize")),
+    answered(request("tools/list")),
+    request("resources/templates/list"),  # interrupted
+)
+
+
+@pytest.mark.parametrize("state", ["ended", "interrupted"])
+def test_r25_a_run_that_only_opened_its_servers_keeps_its_place_against_none(
+    state: str, journal: Journal, path: Path
+) -> None:
+    session = started(journal)
+    for one in OPENING:
+        record(session, one)
+    cassettes.save_run(journal, RUN, str(path), overwrite=False, extend=False)
+    journal.finish_run(RUN, state=state)
+    session_of(journal, ["a"], run=OTHER_RUN)
+    session_of(journal, ["b"], run=THIRD_RUN)
+
+    written = [
+        cassettes.save_run(journal, run, str(path), overwrite=False, extend=False).written
+        for run in (OTHER_RUN, THIRD_RUN, RUN)
+    ]
+
+    assert written == [True, False, False]
+    assert tools_in(path) == ["a"]
+
+
+@pytest.mark.parametrize("method", ["tools/call", "resources/read", "prompts/get", "x/unknown"])
+def test_r25_a_run_that_asked_for_something_keeps_its_place(
+    method: str, journal: Journal, path: Path
+) -> None:
+    session = started(journal)
+    for one in (*OPENING, request(method)):
+        record(session, one)
+    cassettes.save_run(journal, RUN, str(path), overwrite=False, extend=False)
+    session_of(journal, ["a"], run=OTHER_RUN)
+
+    saved = cassettes.save_run(journal, OTHER_RUN, str(path), overwrite=False, extend=False)
+
+    assert saved.refused
+    assert cassettes.load(str(path)).cassette.run == RUN
+
+
 def test_r25_a_cassette_that_no_run_wrote_is_left_alone(journal: Journal, path: Path) -> None:
     cassettes.save(str(path), Cassette((), {}))
     session_of(journal, ["a"])
@@ -352,6 +396,30 @@ def test_r25_a_run_that_recorded_nothing_leaves_the_cassette_as_it_is(
 
     assert saved == Saved(str(path), written=False)
     assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_r25_a_server_that_never_answered_leaves_the_cassette_as_it_is(
+    journal: Journal, path: Path, *, is_there: bool
+) -> None:
+    before = saved_run(journal, path, ["old"]) if is_there else None
+    session = started(journal, run=OTHER_RUN, mode="auto")
+    if is_there:
+        served = opened(session, call("old"), entry=0, replayed=True)
+        finished(session, served, answered(call("old")))
+    finished(session, opened(session, call("new")), call("new"))
+    session.close(exit_code=127, state="failed")
+
+    for _ in range(2):
+        saved = cassettes.save_run(journal, OTHER_RUN, str(path), overwrite=False, extend=True)
+        assert saved == Saved(str(path), written=False)
+        assert (path.read_bytes() if path.exists() else None) == before
+
+    other = started(journal, run=OTHER_RUN, server="other", mode="auto")
+    record(other, answered(call("told", server="other")))
+    other.close(exit_code=0)
+    cassettes.save_run(journal, OTHER_RUN, str(path), overwrite=False, extend=True)
+    assert tools_in(path) == [*(["old"] if is_there else []), "told"]
 
 
 def test_an_incomplete_cassette_stays_incomplete_when_it_is_extended(

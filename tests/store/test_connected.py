@@ -8,7 +8,7 @@ import pytest
 
 from sidecar.errors import JournalError
 from sidecar.store.clock import Clock
-from sidecar.store.connected import last_connected
+from sidecar.store.connected import Connected, last_connected
 from sidecar.store.connection import SCHEMA_VERSION
 from sidecar.store.folders import journal_path
 from sidecar.store.journal import Journal
@@ -22,13 +22,16 @@ def test_the_last_of_several_starts_is_told(tmp_path: Path) -> None:
     started = []
     with Journal.open(journal_path(home), clock=clock) as journal:
         journal.start_run(RUN, mode="record")
-        for server in ("git", "git", "time"):
+        for code, server in enumerate(("git", "git", "time")):
             session = journal.start_session(RUN, server=server, mode="record")
-            session.close(exit_code=0)
+            session.close(exit_code=code)
         rows = journal.connection.rows("SELECT started_at FROM sessions ORDER BY id")
         started = [row[0] for row in rows]
 
-    assert last_connected(home) == {("git", ""): started[1], ("time", ""): started[2]}
+    assert last_connected(home) == {
+        ("git", ""): Connected(started[1], 1),
+        ("time", ""): Connected(started[2], 2),
+    }
 
 
 def test_servers_of_one_name_in_two_configs_are_told_apart(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from sidecar.store.environment import PREFIX, unknown_variables
+from sidecar.store.environment import PREFIX, not_ambient, unknown_variables
 from tests import paths
 
 
@@ -49,3 +49,19 @@ def test_every_variable_that_the_code_or_the_readme_names_is_known() -> None:
 
     assert "MCP_SIDECAR_HOME" in found
     assert unknown_variables(dict.fromkeys(found, "1")) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("HOSTNAME", "worker-7d9f8b6c5d-x2x4z"),
+        ("XDG_SESSION_COOKIE", "x7Gh29KdmQ41zVbN"),
+        ("TERMINAL_SESSION_ID", "x7Gh29KdmQ41zVbN"),
+        ("MCP_SIDECAR_HEADER_1", "x7Gh29KdmQ41zVbN"),
+        ("DATA", "/srv/x7Gh29KdmQ41zVbN"),
+        ("GREETING", "hello x7Gh29KdmQ41zVbN"),
+        ("EMPTY", ""),
+    ],
+)
+def test_what_is_around_every_process_is_nothing_that_a_config_gave(name: str, value: str) -> None:
+    assert not_ambient({name: value, "RND": "x7Gh29KdmQ41zVbN"}) == {"RND": "x7Gh29KdmQ41zVbN"}

@@ -10,11 +10,12 @@ import pytest
 
 from sidecar.cassette.interaction import Interaction, Passage, Response
 from sidecar.cassette.redaction.redactor import Redactor
-from sidecar.store import cassettes, recorded
+from sidecar.store import cassettes, recorded, runs
 from sidecar.store.ids import process_start
 from sidecar.store.journal import Journal
-from sidecar.store.looked_over_rows import forget, keep, look_over, looked_over
+from sidecar.store.looked_over_rows import forget, keep, look_over, second_look
 from sidecar.store.session import Kept, Session
+from sidecar.wire.json_text import JsonValue
 from tests.store.samples import OTHER_RUN, RUN, answered, call, open_journal, record, started
 
 SECRET = "Zq8knownValue9"
@@ -88,7 +89,8 @@ def test_what_was_replaced_before_is_forgotten(tmp_path: Path) -> None:
     with open_journal(tmp_path) as journal:
         journal.connection.rows("PRAGMA secure_delete=OFF")  # the default of some builds
         journal.start_run(RUN, mode="record", command="[]", input="x" * 20_000 + SECRET)
-        journal.finish_run(RUN, state="ended", input="Log in")
+        with journal.connection.transaction():
+            journal.connection.run("UPDATE runs SET input = 'Log in'")
 
         forget(journal)
 
@@ -125,17 +127,66 @@ def test_a_proxy_that_was_killed_does_not_go_on(tmp_path: Path) -> None:
 def test_what_was_written_since_is_not_lost(tmp_path: Path) -> None:
     with open_journal(tmp_path) as journal:
         told_late(journal).close(exit_code=0)
-        rows = recorded.of_run(journal.connection, RUN)
-        masked = looked_over(rows, Redactor(SALT))
+        looked = second_look(journal, RUN, Redactor(SALT))
         newer = "UPDATE interactions SET result = '{}' WHERE id = ?"
         with journal.connection.transaction():
-            journal.connection.run(newer, (rows[0].row,))
+            journal.connection.run(newer, (looked.rows[0].row,))
 
-        keep(journal, RUN, rows, masked)
+        keep(journal, RUN, looked)
 
         now = recorded.of_run(journal.connection, RUN)[0].interaction
         assert now.response == Response("result", "{}")
-        assert now.params == masked[0].interaction.params
+        assert now.params == looked.rows[0].interaction.params
+
+
+def test_x08_what_the_agent_was_given_and_why_a_request_missed_are_looked_over_too(
+    tmp_path: Path,
+) -> None:
+    with open_journal(tmp_path) as journal:
+        journal.start_run(RUN, mode="replay", command=f'["agent","{SECRET}"]', input=f'"{SECRET}"')
+        session = started(journal, mode="replay")
+        asked = call(arguments=f'{{"text":"ann, {SECRET}"}}')
+        cut = f'asked for "{SECRET[:6]}…'
+        record(session, asked, missed=f"the nearest: recorded 1, asked for {SECRET}; {cut}")
+        record(session, late(), missed='asked for "spoken of…')
+        payload: dict[str, JsonValue] = {"agentId": SECRET, "x-sidecar-output": f"used {SECRET}."}
+        runs.add_event(journal, RUN, "agent.invocation-completed", payload)
+        journal.finish_run(RUN, state="ended", output=f'"used {SECRET}."')
+
+        look = look_over(journal, RUN, Redactor(SALT))  # though a session goes on
+
+        line = runs.one_run(journal, RUN)
+        ((event,),) = journal.connection.rows("SELECT payload FROM lifecycle")
+        assert recorded.of_run(journal.connection, RUN)[0].interaction == asked
+        session.close(exit_code=0)
+        look_over(journal, RUN, Redactor(SALT))
+        first, second = (row.missed for row in recorded.of_run(journal.connection, RUN))
+
+    mask = look(SECRET)
+    assert (line.command, line.input, line.output) == (
+        f'["agent","{mask}"]',
+        f'"{mask}"',
+        f'"used {mask}."',
+    )
+    # Whose event it is says itself; only what was said is content.
+    assert event == f'{{"agentId":"{SECRET}","x-sidecar-output":"used {mask}."}}'
+    assert first == f'the nearest: recorded 1, asked for {mask}; asked for "…'
+    assert second == 'asked for "spoken of…'
+
+
+def test_the_command_of_an_evaluation_has_no_secret_that_a_trial_told(tmp_path: Path) -> None:
+    command = f'["agent","{SECRET}"]'
+    with open_journal(tmp_path) as journal:
+        journal.start_run(OTHER_RUN, mode="eval", command=command)
+        journal.start_run(RUN, mode="replay", command=command, eval_run_id=OTHER_RUN)
+        session = started(journal)
+        record(session, late())
+        session.close(exit_code=0)
+
+        for run in (RUN, OTHER_RUN):
+            look_over(journal, run, Redactor(SALT))
+
+        assert SECRET.encode() not in kept_of(tmp_path)
 
 
 def test_nothing_is_written_where_nothing_is_to_be_masked(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from tests.store.samples import (
     failed,
     finished,
     opened,
+    record,
     request,
     started,
 )
@@ -110,12 +111,12 @@ def test_h17_what_follows_a_cassette_is_of_its_sessions_or_of_new_ones(journal: 
     other, unknown = started(journal, server="time"), started(journal, server="new")
     opened(only_listing, request("tools/list"), entry=0, replayed=True)
     opened(going_on, call("b"), entry=1, replayed=True)
-    opened(fresh, call("x"))
+    record(fresh, answered(call("x")))
     opened(going_on, call("a"), entry=0, replayed=True)
-    opened(going_on, call("y"))
-    opened(only_listing, call("z"), entry=7)
-    opened(other, call("v", server="time"))
-    opened(unknown, call("w", server="new"))
+    record(going_on, answered(call("y")))
+    record(only_listing, answered(call("z")), entry=7)
+    record(other, answered(call("v", server="time")))
+    record(unknown, answered(call("w", server="new")))
 
     found = recorded.following(recorded.of_run(journal.connection, RUN), base)
     assert [(one.interaction.tool, one.interaction.session) for one in found] == [

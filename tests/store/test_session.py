@@ -181,6 +181,18 @@ def test_claims_are_seen_by_the_others_of_the_run_once(journal: Journal, tmp_pat
     second.close()
 
 
+def test_sessions_of_one_process_see_each_others_claims(journal: Journal) -> None:
+    mine, others = started(journal), started(journal)
+    assert (mine.served_by_others(), others.served_by_others()) == ([], [])
+
+    opened(mine, call(), entry=3)
+    opened(others, call(), entry=5)
+    assert (mine.served_by_others(), others.served_by_others()) == ([5], [3])
+
+    opened(mine, call(), entry=4)
+    assert (mine.served_by_others(), others.served_by_others()) == ([], [4])
+
+
 def test_a_claim_inside_a_block_is_seen_when_the_block_is_written(
     journal: Journal, tmp_path: Path
 ) -> None:

@@ -7,14 +7,16 @@ import pytest
 from sidecar.store import cassettes, runs
 from sidecar.store.journal import Journal
 from sidecar.store.unsaved import unsaved
-from tests.store.samples import OTHER_RUN, RUN, answered, call, record
+from tests.store.samples import OTHER_RUN, RUN, answered, call, record, request
 
 
-def recorded(journal: Journal, run: str, path: Path, mode: str = "record") -> None:
+def recorded(
+    journal: Journal, run: str, path: Path, mode: str = "record", *, calls: bool = True
+) -> None:
     """Record a run, and save it as its proxy would."""
     journal.start_run(run, mode=mode, cassette=str(path))
     session = journal.start_session(run, server="git", mode=mode)
-    record(session, answered(call(run)))
+    record(session, answered(call(run) if calls else request("tools/list")))
     session.close(exit_code=0)
     cassettes.save_run(journal, run, str(path), overwrite=False, extend=mode == "auto")
 
@@ -35,6 +37,13 @@ def test_a_run_whose_cassette_holds_an_earlier_one_is_found(journal: Journal, pa
     recorded(journal, OTHER_RUN, path)
 
     assert found(journal) == {str(path): [OTHER_RUN]}
+
+
+def test_a_run_that_called_nothing_is_not_missed(journal: Journal, path: Path) -> None:
+    recorded(journal, RUN, path)
+    recorded(journal, OTHER_RUN, path, calls=False)
+
+    assert found(journal) == {}
 
 
 @pytest.mark.parametrize("data", [None, b"", b"{}\n", b"no cassette"])

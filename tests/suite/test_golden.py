@@ -65,6 +65,19 @@ def test_a_text_of_ones_own_needs_no_output() -> None:
     assert found["expected"]["match"] == {"strategy": "contains", "value": "three"}
 
 
+def test_a_text_that_the_run_itself_did_not_say_is_refused() -> None:
+    with pytest.raises(PromotionError, match="own output does not contain 'four'"):
+        promote(LOG, output="one two three", golden="contains", text="four")
+
+
+def test_masks_in_a_text_are_equal_to_one_another() -> None:
+    text = "key [REDACTED:2]"
+
+    found = task(LOG, output="the key [REDACTED:1].", golden="contains", text=text)
+
+    assert found["expected"]["match"] == {"strategy": "contains", "value": text}
+
+
 def test_an_output_that_is_no_json_cannot_be_matched_as_json() -> None:
     with pytest.raises(PromotionError, match="the recorded one is not"):
         promote(LOG, golden="json-match")

@@ -230,6 +230,31 @@ def test_v11_a_secret_that_is_left_is_told() -> None:
     assert lints[0].message == "a secret seems to be left: an API key"
 
 
+MASK = "Bearer [REDACTED:1]"
+
+
+@pytest.mark.parametrize(
+    ("how", "arguments", "places"),
+    [
+        pytest.param("exact", {"key": MASK, "n": 1}, ["/key"], id="a value"),
+        pytest.param("subset", {"a": {"key": "[REDACTED]"}}, ["/a/key"], id="within a subset"),
+        pytest.param("exact", {"list": [1, MASK]}, ["/list"], id="in an array"),
+        pytest.param("ignore", {"key": MASK}, [], id="one that is not compared"),
+        pytest.param("exact", {"key": "[REDACTED BY LAW]"}, [], id="no mask of ours"),
+    ],
+)
+def test_p02_a_mask_that_is_compared_is_told(how: str, arguments: Json, places: list[str]) -> None:
+    lints = found(with_calls("in-order", call("crm:lookup", arguments, how)))
+
+    assert lints == [("masked-argument", f"{TRAJECTORY}/calls/0/args{place}") for place in places]
+
+
+def test_p02_a_mask_in_a_fixture_fits_any_value() -> None:
+    entry = call("crm:lookup", {"key": MASK}, "exact")
+
+    assert found(with_entries({**entry, "response": "hi"})) == []
+
+
 def test_every_lint_says_what_is_the_matter() -> None:
     lints = lint_suite(read(with_calls("subset", call("lookup", {"x": 1}), forbidden=["lookup"])))
 

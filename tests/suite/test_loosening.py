@@ -46,7 +46,13 @@ def test_arguments_without_masks_are_compared_exactly() -> None:
             id="an array leaves whole, for arrays are compared whole",
         ),
         pytest.param({SECRET: 1, "n": 1}, {"n": 1}, ("/[REDACTED:1]",), id="a name"),
-        pytest.param({"a/b": SECRET}, {}, ("/a~1b",), id="its pointer is escaped"),
+        pytest.param({"a/b": SECRET, "n": 1}, {"n": 1}, ("/a~1b",), id="its pointer is escaped"),
+        pytest.param(
+            {"auth": {"by": {"key": SECRET}}, "none": {}},
+            {"none": {}},
+            ("/auth/by/key",),
+            id="an object of which nothing is left, but not one that was empty",
+        ),
     ],
 )
 def test_p02_a_masked_value_leaves_and_the_rest_is_compared_as_a_subset(
@@ -55,8 +61,22 @@ def test_p02_a_masked_value_leaves_and_the_rest_is_compared_as_a_subset(
     assert loosened(arguments, []) == Loosened(kept, "subset", masked)
 
 
-def test_p02_masked_arguments_that_are_no_object_are_not_compared_at_all() -> None:
-    assert loosened([SECRET], []) == Loosened(ABSENT, "ignore", ("",))
+@pytest.mark.parametrize(
+    ("arguments", "masked"),
+    [
+        pytest.param([SECRET], ("",), id="no object"),
+        pytest.param({"key": SECRET, "a": {"b": SECRET}}, ("/key", "/a/b"), id="all members"),
+    ],
+)
+def test_p02_arguments_of_which_nothing_is_left_are_not_compared_at_all(
+    arguments: Any, masked: tuple[str, ...]
+) -> None:
+    assert loosened(arguments, []) == Loosened(ABSENT, "ignore", masked)
+
+
+def test_arguments_that_are_ignored_to_the_last_are_not_compared_at_all() -> None:
+    assert loosened({"a": {"b": 1}}, [ignoring("/a/b")]) == Loosened(ABSENT, "ignore")
+    assert loosened({}, [ignoring("/a/b")]) == Loosened({}, "exact")
 
 
 def test_a_number_is_no_placeholder() -> None:

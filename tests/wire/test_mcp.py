@@ -17,6 +17,7 @@ from sidecar.wire.mcp import (
     progress_token,
     read_tool_call,
     rounds,
+    without_meta,
 )
 
 DEEP = "[" * 100_000 + "]" * 100_000
@@ -188,3 +189,23 @@ def test_n01_a_modern_request_carries_its_version(params: object, version: str |
 @pytest.mark.parametrize("text", [None, "", "[1]", "5", '{"a":', "nonsense"])
 def test_what_is_no_object_has_no_members_here(text: str | None) -> None:
     assert members_of(text) == {}
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        pytest.param('{"a": 1e2, "_meta": {"x": 1.0}}', id="nothing to take out"),
+        pytest.param('{"a": "_meta"}', id="no meta"),
+        pytest.param('{"_meta": [1]}', id="meta is no object"),
+        pytest.param('["_meta"]', id="no object"),
+        pytest.param('{"_meta"', id="no JSON"),
+    ],
+)
+def test_params_without_anything_to_take_out_stay_the_same(params: str) -> None:
+    assert without_meta(params, ("progressToken",)) == params
+
+
+def test_the_rest_of_the_params_keeps_its_spelling() -> None:
+    params = '{"a": 1e2, "_meta":{"progressToken":1,"x": 1.0}, "b":"\\u00e9"}'
+
+    assert without_meta(params, ("progressToken",)) == '{"a":1e2,"_meta":{"x":1.0},"b":"\\u00e9"}'

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import SplitResult, parse_qsl, quote, quote_plus, unquote, urlsplit
 
 from sidecar.agents.configs.clients import INPUTS
+from sidecar.agents.configs.marks import original_url
 from sidecar.agents.configs.nodes import Node
 from sidecar.agents.configs.secret_variables import is_secret_name, references_in
-from sidecar.cassette.redaction.config_secrets import config_secrets
+from sidecar.cassette.redaction.config_secrets import command_secrets, config_secrets
 from sidecar.cassette.redaction.names import is_query_secret, name_kind, words, words_of
 from sidecar.cassette.redaction.redactor import Redactor
 
@@ -23,6 +24,7 @@ _TELLING = words_of(
     "certificates"
 )
 _ID = re.compile(r"(?:[0-9a-fA-F]-?){32,}\Z")  # a UUID, or longer: who knows it may come in
+_VARIABLE = re.compile(r"[${]")
 _SEEN = "which lists of processes would show"
 _NO_SALT = bytes(16)  # what is masked is not kept
 
@@ -63,19 +65,48 @@ def secret_in_url(url: str, inputs: Collection[str]) -> str | None:
     for kind, name in references_in(url):
         if is_secret_name(name) or (kind == "input:" and name in inputs):
             return f"the variable `{name}`, a secret, {_SEEN}: move it to a header"
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return None
-    pairs = parse_qsl(parts.query)
-    is_named = any(is_query_secret(name) or words(name)[-1:] == ["key"] for name, _ in pairs)
-    if is_named or parts.password is not None:
+    if any(_named_parts(url)):
         return f"a secret, {_SEEN}: use --via-serve"
-    pieces = [*map(unquote, parts.path.split("/")), *(value for _, value in pairs)]
-    is_opaque = any(_ID.match(one) or config_secrets({"": one}) for one in pieces)
-    if is_opaque or _holds_secret(url):
+    if any(_opaque_parts(url)) or _holds_secret(url):
         return f"what may be a secret, {_SEEN}: use --via-serve"
     return None
+
+
+def secret_parts(url: str) -> tuple[str, ...]:
+    """List what in a URL is a secret, or may be one, as it stands there; variables are none."""
+    original = original_url(url) or url
+    found = [*_named_parts(original), *_opaque_parts(original), *command_secrets(("", original))]
+    spelt = [*found, *map(quote, found), *map(quote_plus, found)]
+    return tuple(one for one in dict.fromkeys(spelt) if one in url and not _VARIABLE.search(one))
+
+
+def _named_parts(url: str) -> Iterator[str]:
+    """The parts of a URL that are secrets by their name, or by where they stand."""
+    parts = _split(url)
+    if parts is None:
+        return
+    for name, value in parse_qsl(parts.query):
+        if is_query_secret(name) or words(name)[-1:] == ["key"]:
+            yield value
+    if parts.password is not None:
+        yield parts.password or " "
+
+
+def _opaque_parts(url: str) -> Iterator[str]:
+    """The parts of a URL that look like a token, or an id that lets one in."""
+    parts = _split(url)
+    if parts is not None:
+        values = [value for _, value in parse_qsl(parts.query)]
+        for one in (*map(unquote, parts.path.split("/")), *values):
+            if _ID.match(one) or config_secrets({"": one}):
+                yield one
+
+
+def _split(url: str) -> SplitResult | None:
+    try:
+        return urlsplit(url)
+    except ValueError:
+        return None
 
 
 def secret_inputs(root: Node) -> frozenset[str]:

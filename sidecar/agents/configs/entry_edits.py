@@ -154,9 +154,12 @@ class Writer:
         env = node.member(self.client.env)
         if mark.how.headers is None or env is None:
             return []
-        other = next((one.name for one in env.value.members if one.name not in mark.headers), None)
-        if other is not None:
-            raise UnfitError(f"`{other}` was added to its `{env.name}`: take it out first")
+        others = [f"`{one.name}`" for one in env.value.members if one.name not in mark.headers]
+        if others:
+            were, them = ("were", "them") if len(others) > 1 else ("was", "it")
+            raise UnfitError(
+                f"{', '.join(others)} {were} added to its `{env.name}`: take {them} out first"
+            )
         empty = node.member(mark.how.headers)
         if empty is not None and (empty.value.members or empty.value.text):
             raise UnfitError(f"`{empty.name}` was added to it: take it out first")

@@ -6,6 +6,7 @@ is read, changed, and replaced only if it still holds what was read; else all be
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import stat
@@ -34,6 +35,12 @@ def read_file(path: str) -> bytes:
     """
     file = Path(path)
     try:
+        if _leads_to_itself(path):
+            raise ConfigError(
+                "the config is a symbolic link that leads back to itself",
+                place=path,
+                hint="make it lead to a file",
+            )
         if file.is_symlink() and not file.exists():
             raise ConfigError(
                 "the config is a symbolic link to a file that is not there",
@@ -49,6 +56,14 @@ def read_file(path: str) -> bytes:
             place=path,
             hint="`mcp-sidecar clients` lists those that are there",
         ) from None
+
+
+def _leads_to_itself(path: str) -> bool:
+    try:
+        Path(path).stat()
+    except OSError as error:
+        return error.errno == errno.ELOOP
+    return False
 
 
 def change_file(path: str, change: Callable[[bytes], bytes]) -> bytes:
@@ -97,15 +112,14 @@ def keep_backup(home: str, path: str, data: bytes) -> str:
     Raises:
         ConfigError: If it cannot be written.
     """
-    folder = Path(home) / _BACKUPS
-    digest = hashlib.sha256(os.fsencode(path)).hexdigest()[:8]
-    stem = f"{Path(path).name[:_NAME_CHARS]}.{digest}"
+    folder, stem = _backups(home, path)
     try:
         folders.make_home(home)
         folder.mkdir(mode=0o700, exist_ok=True)
         kept = sorted(_numbered(folder, stem))
-        if kept and kept[-1][1].read_bytes() == data:
-            return str(kept[-1][1])
+        same = next((one for _, one in reversed(kept) if one.read_bytes() == data), None)
+        if same is not None:
+            return str(same)
         mode = stat.S_IMODE(Path(path).stat().st_mode) & 0o600
         return _write_new(folder, stem, kept[-1][0] + 1 if kept else 1, data, mode)
     except OSError as error:
@@ -114,6 +128,24 @@ def keep_backup(home: str, path: str, data: bytes) -> str:
             place=error.filename or str(folder),
             hint="make room there, or choose another folder with --home",
         ) from None
+
+
+def newest_backup(home: str, path: str) -> str | None:
+    """Find the last backup of a config that a home has; None if there is none.
+
+    Args:
+        home: The sidecar's home.
+        path: The config, as when it was wrapped.
+    """
+    folder, stem = _backups(home, path)
+    kept = sorted(_numbered(folder, stem))
+    return str(kept[-1][1]) if kept else None
+
+
+def _backups(home: str, path: str) -> tuple[Path, str]:
+    """The folder of a config's backups, and how their names begin."""
+    digest = hashlib.sha256(os.fsencode(path)).hexdigest()[:8]
+    return Path(home) / _BACKUPS, f"{Path(path).name[:_NAME_CHARS]}.{digest}"
 
 
 def _numbered(folder: Path, stem: str) -> list[tuple[int, Path]]:

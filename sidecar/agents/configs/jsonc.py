@@ -22,9 +22,21 @@ from sidecar.agents.configs.nodes import (
 )
 
 _SPACE = re.compile(r"(?:[ \t\r\n]+|//[^\r\n]*|/\*.*?\*/)*", re.DOTALL)
+_NO_JSON = re.compile(
+    r'"(?:[^"\\]|\\.)*"|//[^\r\n]*|/\*.*?\*/'
+    r"|,(?=(?:[ \t\r\n]+|//[^\r\n]*|/\*.*?\*/)*[}\]])",
+    re.DOTALL,
+)
 _PLAIN = re.compile(r"true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.+-])")
 _CONSTANTS = {"true": True, "false": False, "null": None}
 _MAX_DEPTH = 200
+
+
+def as_plain_json(text: str) -> str:
+    """Blank the comments and trailing commas of a text: what is left stands where it did."""
+    return _NO_JSON.sub(
+        lambda found: found[0] if found[0][0] == '"' else re.sub(r"[^\r\n]", " ", found[0]), text
+    )
 
 
 def _no_constant(name: str) -> NoReturn:
@@ -110,7 +122,9 @@ class _Reader:
         try:
             value, end = scanstring(self._text, at + 1, True)  # noqa: FBT003  # C takes no names
         except json.JSONDecodeError as error:
-            raise self._error(f"{error.msg[:1].lower()}{error.msg[1:]}", error.pos) from None
+            # Python's words go on with the place: "Unterminated string starting at".
+            problem = error.msg.removesuffix(": ").removesuffix(" at").removesuffix(" starting")
+            raise self._error(f"{problem[:1].lower()}{problem[1:]}", error.pos) from None
         return value, end
 
     def _map(self, start: int, sections: Sequence[Path]) -> Node:

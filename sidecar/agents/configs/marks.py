@@ -20,6 +20,9 @@ WRAPPED = "--wrapped"
 HEADER_VARIABLE = "MCP_SIDECAR_HEADER_"
 FRAGMENT = "#mcp-sidecar="
 
+OUR_WORDS = frozenset((WRAPPED, "--config-entry"))
+"""Options that `wrap` alone writes."""
+
 _MODULE = ("-m", "sidecar")
 
 
@@ -67,9 +70,11 @@ class How:
         return f"url:{self.url}{kind}" + (f",headers:{self.headers}" if self.headers else "")
 
     @classmethod
-    def read(cls, word: str) -> How:
-        """Read what `written` wrote; anything else is taken for an entry with arguments."""
+    def read(cls, word: str) -> How | None:
+        """Read what `written` wrote; None for anything else."""
         said = dict(part.partition(":")[::2] for part in word.split(","))
+        if word not in ("args", "no-args") and not said.get("url"):
+            return None
         key, colon, kind = said.get("kind", "").partition(":")
         return cls(
             had_args=word != "no-args",
@@ -169,6 +174,8 @@ def mark_of(words: Sequence[str]) -> Mark | None:
     if WRAPPED[2:] not in options:
         return None
     how = How.read(options[WRAPPED[2:]])
+    if how is None or (how.url is not None and "url" not in options):
+        return None
     if how.url is None:
         at += 1  # the original command
     return Mark(at, options, headers, how) if at <= len(words) else None

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from sidecar.agents.configs.clients import KIND_KEYS, LOGIN_KEYS, MADE_HEADER_KEYS, Client
 from sidecar.agents.configs.credentials import secret_in_url, secret_inputs, telling_member
 from sidecar.agents.configs.document import Document, Entry
+from sidecar.agents.configs.filling import holds_clients_own
 from sidecar.agents.configs.nodes import Node
-from sidecar.agents.configs.shapes import BY_HAND, Remote, Shape, UnfitError, is_by_hand
+from sidecar.agents.configs.shapes import Remote, Shape, UnfitError, refuse_unmarked
 
 
 def refuse_unwrappable(entry: Entry, shape: Shape) -> None:
@@ -27,8 +28,7 @@ def refuse_unwrappable(entry: Entry, shape: Shape) -> None:
         raise UnfitError("its command is empty")
     if program.startswith("-"):
         raise UnfitError("its command begins with a dash, as an option does")
-    if is_by_hand(shape):
-        raise UnfitError(BY_HAND)
+    refuse_unmarked(shape)
 
 
 def refuse_remote(document: Document, entry: Entry, shape: Remote) -> None:
@@ -95,6 +95,21 @@ def refuse_other_schemes(shape: Remote) -> None:
     """
     if not (shape.url.value.text or "").startswith(("http://", "https://", "$", "{")):
         raise UnfitError("its URL is none of http or https")
+
+
+def refuse_clients_own(client: Client, shape: Remote) -> None:
+    """Refuse a URL of which `serve`, which asks the server itself, cannot know all.
+
+    A header is no such thing: the client fills it in, and `serve` passes it on.
+
+    Raises:
+        UnfitError: With the reason.
+    """
+    if holds_clients_own(shape.url.value.text or "", client):
+        raise UnfitError(
+            f"its URL holds a variable that only {client.title} fills in, and `serve` has to know "
+            "the server's URL: write `${NAME}`, a variable of the environment, or the URL itself"
+        )
 
 
 def refuse_variables(client: Client, words: Sequence[str]) -> None:

@@ -14,15 +14,17 @@ from sidecar.agents.configs.clients import (
     Transport,
 )
 from sidecar.agents.configs.document import Entry
-from sidecar.agents.configs.marks import VERB, Mark, mark_of, original_url
+from sidecar.agents.configs.marks import OUR_WORDS, VERB, Mark, mark_of, original_url
 from sidecar.agents.configs.nodes import Member, Node
 
 _TRANSPORTS: Mapping[str, Transport] = {
     said: kind for said, kind in KINDS.items() if kind is not None and kind != "stdio"
 }
 
-
 BY_HAND = "it starts `mcp-sidecar proxy`, but as written by hand, not by `wrap`"
+
+
+DAMAGED = "it is damaged: it starts `mcp-sidecar`, but without the words that bring it back"
 
 
 class UnfitError(Exception):
@@ -91,6 +93,8 @@ def shape_of(entry: Entry, client: Client) -> Shape:
     if node.member(client.command) is not None:
         return _started(node, client)
     url = next((node.member(key) for key in client.urls if node.member(key)), None)
+    if url is None and node.member("<<") is not None:
+        raise UnfitError("it takes over what stands elsewhere (`<<`)")
     if url is None:
         raise UnfitError(f"it has no `{client.command}`: the client itself starts it")
     return _remote(node, url, client)
@@ -101,10 +105,19 @@ def is_wrapped(shape: Shape) -> bool:
     return (shape.mark if isinstance(shape, Started) else shape.original) is not None
 
 
-def is_by_hand(shape: Started) -> bool:
-    """Whether a person put an entry behind the sidecar; `wrap` did not."""
-    is_ours = "mcp-sidecar" in Path(shape.program).name and shape.words[:1] == (VERB,)
-    return is_ours and shape.mark is None
+def refuse_unmarked(shape: Started) -> None:
+    """Refuse an entry that starts the sidecar, but not as `wrap` writes it.
+
+    Raises:
+        UnfitError: With `DAMAGED` if `wrap` did it once, else with `BY_HAND`.
+    """
+    if shape.mark is not None or "mcp-sidecar" not in Path(shape.program).name:
+        return
+    is_bare = not shape.words and Path(shape.program).stem == "mcp-sidecar"
+    if is_bare or (shape.words[:1] == (VERB,) and not OUR_WORDS.isdisjoint(shape.words)):
+        raise UnfitError(DAMAGED)
+    if shape.words[:1] == (VERB,):
+        raise UnfitError(BY_HAND)
 
 
 def _started(node: Node, client: Client) -> Started:

@@ -16,6 +16,7 @@ from sidecar.agents.configs.entry_edits import Writer
 from sidecar.agents.configs.marks import FRAGMENT, WRAPPED, Target
 from sidecar.agents.configs.nodes import Edit, applied
 from sidecar.agents.configs.refusals import (
+    refuse_clients_own,
     refuse_other_schemes,
     refuse_remote,
     refuse_unwrappable,
@@ -23,12 +24,11 @@ from sidecar.agents.configs.refusals import (
 )
 from sidecar.agents.configs.secret_variables import secret_variables
 from sidecar.agents.configs.shapes import (
-    BY_HAND,
     Remote,
     Started,
     UnfitError,
-    is_by_hand,
     is_wrapped,
+    refuse_unmarked,
     shape_of,
 )
 from sidecar.errors import ConfigError
@@ -92,38 +92,38 @@ class Change:
         return replace(self.before, text=self.text).data
 
 
-def wrap(document: Document, plan: Plan, names: Collection[str]) -> Change:
+def wrap(document: Document, plan: Plan, keys: Collection[Key]) -> Change:
     """Put servers behind the sidecar; those that are there already are told anew.
 
     Args:
         document: The config.
         plan: What is to be done.
-        names: The servers that are meant.
+        keys: The servers that are meant, as `Entry.key` has them.
 
     Raises:
         ConfigError: If the change would lose something.
     """
-    meant = [entry for entry in document.entries if entry.name in names]
-    plain = unwrap(document, names)
+    meant = [entry for entry in document.entries if entry.key in keys]
+    plain = unwrap(document, keys)
     told = {entry.key: _target_of(entry, document) for entry in meant}
     outcomes = {one.entry.key: one for one in plain.outcomes if one.state == "skipped"}
     base = again(document, plain.text)
     edits: dict[Key, list[Edit]] = {}
     for entry in base.entries:
-        if entry.name not in names or entry.key in outcomes:
+        if entry.key not in keys or entry.key in outcomes:
             continue
         try:
             edits[entry.key] = _wrapping_edits(base, entry, plan, told[entry.key])
         except UnfitError as error:
             outcomes[entry.key] = Outcome(entry, "skipped", str(error))
     try:
-        changed = _checked(base, edits.values(), names)
+        changed = _checked(base, edits.values(), keys)
     except ConfigError:
         safe = {key: one for key, one in edits.items() if _is_safe(base, one, key)}
         for entry in base.entries:
             if entry.key in edits and entry.key not in safe:
                 outcomes[entry.key] = Outcome(entry, "skipped", _NO_WAY_BACK)
-        changed = _checked(base, safe.values(), names)
+        changed = _checked(base, safe.values(), keys)
     return Change(
         document,
         changed.text,
@@ -131,12 +131,12 @@ def wrap(document: Document, plan: Plan, names: Collection[str]) -> Change:
     )
 
 
-def unwrap(document: Document, names: Collection[str] | None = None) -> Change:
+def unwrap(document: Document, keys: Collection[Key] | None = None) -> Change:
     """Bring servers back; each from its own entry, whatever else changed in the text.
 
     Args:
         document: The config.
-        names: The servers that are meant; None for all.
+        keys: The servers that are meant; None for all.
 
     Raises:
         ConfigError: If the text is broken.
@@ -144,7 +144,7 @@ def unwrap(document: Document, names: Collection[str] | None = None) -> Change:
     edits: list[Edit] = []
     outcomes: list[Outcome] = []
     for entry in document.entries:
-        if names is not None and entry.name not in names:
+        if keys is not None and entry.key not in keys:
             continue
         try:
             found = _unwrapping_edits(document, entry)
@@ -176,7 +176,7 @@ def as_before(path: str, data: bytes) -> bytes:
 def _is_safe(base: Document, edits: list[Edit], key: Key) -> bool:
     """Whether the edits of one entry alone could be taken back."""
     try:
-        _checked(base, [edits], {key[1]})
+        _checked(base, [edits], {key})
     except ConfigError:
         return False
     return True
@@ -190,6 +190,7 @@ def _wrapping_edits(
     writer = Writer(document.text, document.format, document.client)
     if isinstance(shape, Remote) and plan.serve is not None:
         refuse_other_schemes(shape)
+        refuse_clients_own(document.client, shape)
         return writer.lead_to_serve(entry.name, shape, plan.serve)
     if isinstance(shape, Remote):
         refuse_remote(document, entry, shape)
@@ -208,8 +209,7 @@ def _unwrapping_edits(document: Document, entry: Entry) -> list[Edit]:
         return []  # we never wrote such a one
     writer = Writer(document.text, document.format, document.client)
     if isinstance(shape, Started):
-        if is_by_hand(shape):
-            raise UnfitError(BY_HAND)
+        refuse_unmarked(shape)
         return writer.unwrap_started(shape, shape.mark, entry.node) if shape.mark else []
     return writer.lead_back(shape) if shape.original is not None else []
 
@@ -239,7 +239,7 @@ def _told(entry: Entry, document: Document) -> object:
     return shape.url.value.text
 
 
-def _checked(base: Document, edits: Iterable[list[Edit]], names: Collection[str]) -> Document:
+def _checked(base: Document, edits: Iterable[list[Edit]], keys: Collection[Key]) -> Document:
     """Apply edits, and check that the text can be taken back to what it was.
 
     Raises:
@@ -247,7 +247,7 @@ def _checked(base: Document, edits: Iterable[list[Edit]], names: Collection[str]
     """
     changed = again(base, applied(base.text, chain.from_iterable(edits)))
     _same_servers(base, changed)
-    if unwrap(changed, names).text != base.text:
+    if unwrap(changed, keys).text != base.text:
         raise ConfigError(
             "the servers cannot be wrapped without a loss; nothing was changed",
             place=base.path,

@@ -42,6 +42,8 @@ class Yaml:
         except MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
             problem = error.problem or error.context or "it cannot be read"
+            if problem.startswith("but ") and error.context:  # its context begins the sentence
+                problem = f"{error.context} {problem}"
             line, column = (mark.line + 1, mark.column + 1) if mark else (0, 0)
             raise BrokenTextError(problem, line, column) from None
         except RecursionError:

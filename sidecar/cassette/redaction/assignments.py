@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from sidecar.cassette.redaction.lazy_patterns import compiled
 from sidecar.cassette.redaction.masking import Span
@@ -22,7 +21,8 @@ from sidecar.cassette.redaction.names import (
     is_query_secret,
     name_kind,
 )
-from sidecar.cassette.redaction.values import Evidence, is_secret, scheme_chars
+from sidecar.cassette.redaction.values import Evidence, is_code, is_secret, scheme_chars
+from sidecar.wire.typed import NamedTuple
 
 _NAME_BYTES = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-")
 _MAX_QUOTED_BYTES = 8192
@@ -49,12 +49,14 @@ _AFTER = (
     rb"|(?P<pair>\\*[\"']\s{0,64},?\s{0,64}\\*[\"']?value\\*[\"']?\s{0,64}[:=]\s{0,64})"
     rb"|(?P<gap>[ \t]+|\\*[\"'][ \t]{0,64},[ \t\r\n]{0,64})(?=[^\s-]))"
 )
-_LABEL = rb"(?:[nN]ame|[kK]ey)\\*[\"']?\s{0,8}[:=]\s{0,8}\\*[\"']\Z"
+_LABEL = rb"(?:[nN]ame|[kK]ey|field)\\*[\"']?\s{0,8}[:=]\s{0,8}\\*[\"']\Z"
 _ELEMENT = rb"element\\*\"\s{0,8}:\s{0,8}\\*\"[^\"]{0,64}\Z"  # a field of a page, by its label
+_VALUE_NAMES = (b"alue", b'val"', b"val\\", b"element")  # of these, one is beside a label
 _LABEL_END = rb"(?P<tail>s?[_-]?[0-9]{0,2})\\*[\"']"
 _OPENING = rb"[bBfFrRuU]{0,2}(\\*)([\"'`])"
-_RUN = rb"(?:[^\s\"'`<>\\,;&|(){}\[\]]|\\(?![nrtbfu\"'`\\/])){1,1024}"
-_VARIABLE_RUN = rb"(?:[^\s\"'`<>\\,;&|]|\\(?![nrtbfu\"'`\\/])){1,4096}"
+_APP = rb"(?:[0-9]{15,16}\|(?=[A-Za-z0-9_-]{20}))?"  # of a Facebook app: its id and its secret
+_RUN = _APP + rb"(?:[^\s\"'`<>\\,;&|(){}\[\]]|\\(?![nrtbfu\"'`\\/])){1,1024}"
+_VARIABLE_RUN = _APP + rb"(?:[^\s\"'`<>\\,;&|]|\\(?![nrtbfu\"'`\\/])){1,4096}"
 _LINE_ENDS = (b"\n", b"\r", b"\\n", b"\\r", b'"', b"'", b"`", b"<", b">")
 _XML_RUN = rb"[^<>]{1,4096}(?=</)"
 _WITH_DIGIT = rb"[A-Za-z]*[0-9]"
@@ -99,7 +101,7 @@ class Assignments:
 
         It is true for every text of which `spans` or a structure's member finds a secret.
         """
-        has_value = b"alue" in data or b"element" in data
+        has_value = any(name in data for name in _VALUE_NAMES)
         return any(
             self._named(data, at, end) or (has_value and self._is_label(data, at, end))
             for at, end in self._places(data)
@@ -114,7 +116,7 @@ class Assignments:
 
         Else there are objects, lists, or what only a reader of JSON can tell.
         """
-        has_value = b"alue" in data or b"element" in data
+        has_value = any(name in data for name in _VALUE_NAMES)
         return not any(
             (name and not (span and _is_within_string(data, name)))
             or (has_value and self._is_label(data, at, end))
@@ -364,10 +366,13 @@ def _is_yaml(data: bytes, name: _Name, at: int) -> bool:
 
 def _number(data: bytes, name: _Name, at: int) -> Span | None:
     """Read the bare number of a member, which stays a number."""
-    is_token = folded(name.text) in NUMBER_TOKENS
-    if name.kind is not NameKind.ANY and not is_token:
-        return None
     digits = compiled(_DIGITS).match(data, at)
-    if digits and is_token and abs(int(digits[0])) < MIN_TOKEN_NUMBER:
+    if not digits:
         return None
-    return Span(at, digits.end(), instead=b"0") if digits else None
+    if folded(name.text) in NUMBER_TOKENS:
+        is_one = abs(int(digits[0])) >= MIN_TOKEN_NUMBER
+    elif name.kind is NameKind.CODE:
+        is_one = is_code(digits[0].decode(), name.text)
+    else:
+        is_one = name.kind is NameKind.ANY
+    return Span(at, digits.end(), instead=b"0") if is_one else None

@@ -6,12 +6,14 @@ makes of them. Read are a command line in a text, as of a shell, and a list of w
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
+from sidecar.cassette.redaction.gates import places
 from sidecar.cassette.redaction.lazy_patterns import compiled
 from sidecar.cassette.redaction.masking import Span
-from sidecar.cassette.redaction.values import is_masked, is_reference
+from sidecar.cassette.redaction.values import is_masked, is_reference, is_token_like
+from sidecar.wire.typed import NamedTuple
 
 
 class _Command(NamedTuple):
@@ -70,6 +72,9 @@ _WORD = rb"(?:[^\s\"']|\"[^\"\n]*\"|'[^'\n]*')+"
 _QUOTES = "\"'"
 _SEPARATORS = (":", "%")
 _MIN_CHARS = 3
+_NAME_BYTES = 24  # a name's length, and more
+_LINE_BYTES = 2000
+_LOGIN_WORD = rb"login(?![\w.-]|\\*[\"']?[ \t]{0,4}[:=])"  # and no member of an object
 
 
 def may_be_in(data: bytes) -> bool:
@@ -78,25 +83,33 @@ def may_be_in(data: bytes) -> bool:
         return False
     if compiled(_ANY_OPTION).search(data) is None:
         return False
+    option = compiled(_OPTION)
+    return any(option.match(data, name.end()) for name in _names(data))
+
+
+def _names(data: bytes) -> Iterator[re.Match[bytes]]:
+    """Find the names of commands: around each gate, or before the word that one needs."""
+    any_name = compiled(_ANY_NAME)
     for gate in GATES:
-        if gate in data:
-            break
-    else:
-        return False
-    return compiled(_ANY_NAME + _OPTION).search(data) is not None
+        for at in places(data, gate):
+            if gate != b"login":
+                yield from any_name.finditer(data, max(0, at - _NAME_BYTES), at + _NAME_BYTES)
+            elif compiled(_LOGIN_WORD).match(data, at):
+                yield from any_name.finditer(data, max(0, at - _LINE_BYTES), at)
 
 
 def in_text(data: bytes) -> Iterator[Span]:
     """Find the secrets of command lines in a text's UTF-8 bytes."""
-    for name in compiled(_NAME).finditer(data):
-        line = compiled(_LINE).match(data, name.start())
-        found = list(compiled(_WORD).finditer(data, name.start(), line.end() if line else 0))
+    for start in sorted({name.start() for name in _names(data) if name.end() < len(data)}):
+        name = compiled(_NAME).match(data, start)
+        line = compiled(_LINE).match(data, start) if name else None
+        found = list(compiled(_WORD).finditer(data, start, line.end() if line else start))
         words = [one[0].decode("utf-8", "surrogateescape") for one in found]
-        for index, start in in_words(words):
+        for index, begin in in_words(words):
             text = words[index]
-            opens = text[start : start + 1] in ("'", '"')
+            opens = text[begin : begin + 1] in ("'", '"')
             closes = text[-1] in _QUOTES and text.count(text[-1]) > 1
-            first = found[index].start() + len(text[:start].encode("utf-8", "surrogateescape"))
+            first = found[index].start() + len(text[:begin].encode("utf-8", "surrogateescape"))
             yield Span(first + opens, found[index].end() - closes)
 
 
@@ -136,7 +149,14 @@ def _start_in(command: _Command, before: str, word: str) -> int | None:
 
 def _password_start(word: str, start: int) -> int | None:
     found = [at for mark in _SEPARATORS if (at := word.find(mark, start)) >= 0]
-    return min(found) + 1 if found else None
+    at = min(found, default=-1)
+    if (
+        at >= 0
+        and not word[at + 1 :].strip(_QUOTES)
+        and is_token_like(word[start:at].strip(_QUOTES))
+    ):
+        return start  # a key is the user, and there is no password: `curl -u KEY:`
+    return at + 1 if at >= 0 else None
 
 
 def _is_one(value: str) -> bool:

@@ -1,54 +1,20 @@
-"""Secrets that are known by what is right around them: URLs, auth schemes, key blocks.
-
-Each kind has gates, pieces of text one of which must be there, so that a text without any
-costs a search for each gate and nothing more.
-"""
+"""Secrets that are known by what is right around them: URLs, auth schemes, key blocks."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from collections.abc import Iterator
 
+from sidecar.cassette.redaction.gates import Context, Kinds, matches, places
 from sidecar.cassette.redaction.lazy_patterns import compiled
 from sidecar.cassette.redaction.masking import Span
 from sidecar.cassette.redaction.names import NameKind
+from sidecar.cassette.redaction.placeholders import MARK
 from sidecar.cassette.redaction.values import is_reference, is_user_and_password, looks_random
 
 # A slash, in JSON perhaps with a backslash before it; white space, in JSON perhaps escaped.
 _S = rb"\\*/"
 _SPACE = rb"(?:\s|\\+[nrt]|%20|\+){1,4}"
-_MARK = b"[REDACTED"
-
-
-class Context(NamedTuple):
-    """One kind of surroundings.
-
-    Attributes:
-        gates: One of these is in every text of which `find` finds a secret.
-        find: Finds the secrets in a text's UTF-8 bytes, which may be JSON.
-    """
-
-    gates: tuple[bytes, ...]
-    find: Callable[[bytes], Iterator[Span]]
-
-
-def places(data: bytes, *gates: bytes) -> Iterator[int]:
-    """Find where gates stand."""
-    for gate in gates:
-        at = data.find(gate)
-        while at >= 0:
-            yield at
-            at = data.find(gate, at + len(gate))
-
-
-def matches(pattern: bytes, data: bytes, *gates: bytes) -> Iterator[re.Match[bytes]]:
-    """Match a pattern where it must begin: at a gate. Its first group is the secret."""
-    beginning = compiled(pattern)
-    for at in places(data, *gates):
-        found = beginning.match(data, at)
-        if found:
-            yield found
+_MARK = MARK.encode()
 
 
 def _text(value: bytes) -> str:
@@ -157,6 +123,21 @@ _TEAMS = (
 )  # fmt: skip
 
 
+_ZAPIER = (
+    rb"hooks\.zapier\.com"
+    + _S
+    + rb"hooks"
+    + _S
+    + rb"catch"
+    + _S
+    + rb"[0-9]{3,12}"
+    + _S
+    + rb"([A-Za-z0-9]{5,32})"
+)
+_MAKE = rb"hook\.(?:[a-z0-9]{2,4}\.)?(?:make|integromat)\.com" + _S + rb"([A-Za-z0-9]{20,64})"
+_MATTERMOST = rb"/hooks" + _S + rb"([a-z0-9]{26})(?![A-Za-z0-9_/-])"
+
+
 def _slack_webhooks(data: bytes) -> Iterator[Span]:
     return (Span(*found.span(1)) for found in matches(_SLACK, data, b"hooks.slack.com"))
 
@@ -167,6 +148,18 @@ def _discord_webhooks(data: bytes) -> Iterator[Span]:
 
 def _teams_webhooks(data: bytes) -> Iterator[Span]:
     return (Span(*found.span(1)) for found in matches(_TEAMS, data, b"webhook.office.com"))
+
+
+def _zapier_webhooks(data: bytes) -> Iterator[Span]:
+    return (Span(*found.span(1)) for found in matches(_ZAPIER, data, b"hooks.zapier.com"))
+
+
+def _make_webhooks(data: bytes) -> Iterator[Span]:
+    return (Span(*found.span(1)) for found in matches(_MAKE, data, b"hook."))
+
+
+def _mattermost_webhooks(data: bytes) -> Iterator[Span]:
+    return (Span(*found.span(1)) for found in matches(_MATTERMOST, data, b"/hooks"))
 
 
 _AZURE = rb"[A-Za-z0-9_~.-]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,34}(?![A-Za-z0-9_~.-])"
@@ -180,7 +173,7 @@ def _azure_secrets(data: bytes) -> Iterator[Span]:
             yield Span(*found.span())
 
 
-URL = Context(_URLS, _url_passwords)
+URL = Context(_URLS, _url_passwords, needs=b"@")
 BEARER = Context(_BEARERS, _bearer_tokens)
 BASIC = Context(_BASICS, _basic_credentials)
 KEY_BLOCK = Context((b"PRIVATE KEY",), _private_keys)
@@ -189,23 +182,9 @@ DISCORD = Context((b"webhooks",), _discord_webhooks)
 TEAMS = Context((b"webhook.office.com",), _teams_webhooks)
 AZURE = Context((b"Q~",), _azure_secrets)
 
-_HOOKS = (SLACK, DISCORD, TEAMS)
+ZAPIER = Context((b"hooks.zapier.com",), _zapier_webhooks)
+MAKE = Context((b"hook.",), _make_webhooks)
+MATTERMOST = Context((b"/hooks",), _mattermost_webhooks)
 
-
-def contexts_in(data: bytes) -> list[Context]:
-    """Return the kinds that a text's UTF-8 bytes, which may be JSON, hold a secret of."""
-    small = data.lower()
-    found: list[Context] = []
-    if b"@" in data and (b"://" in data or b":\\/\\/" in data):  # one byte is found at once
-        found.append(URL)
-    if b"~" in data and b"Q~" in data:
-        found.append(AZURE)
-    if b"-" in data and b"PRIVATE KEY" in data:
-        found.append(KEY_BLOCK)
-    if b"hook" in small:
-        found += (one for one in _HOOKS if one.gates[0] in data)
-    if b"bearer" in small:
-        found.append(BEARER)
-    if b"basic" in small:
-        found.append(BASIC)
-    return [one for one in found if next(one.find(data), None)] if found else found
+KINDS = Kinds(ZAPIER, MAKE, MATTERMOST, URL, AZURE, KEY_BLOCK, SLACK, DISCORD, TEAMS, BEARER, BASIC)
+"""What is told by what is right around it."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from typing import NamedTuple
 
 from sidecar.cassette.redaction.lazy_patterns import compiled
 from sidecar.wire.json_text import JsonValue
+from sidecar.wire.typed import NamedTuple
 
 _INDENT = r"\s*[\[{]\r?\n([ \t]+)"
 _JSON_ENDS = {"{": "}", "[": "]", '"': '"'}

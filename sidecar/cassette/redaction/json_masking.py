@@ -17,10 +17,11 @@ from sidecar.cassette.redaction.json_layout import (
     write,
 )
 from sidecar.cassette.redaction.json_schemas import MAPS, WHOLE, is_map_of_schemas, is_schema
+from sidecar.cassette.redaction.kubernetes import is_secret_object
 from sidecar.cassette.redaction.layouts import is_password
 from sidecar.cassette.redaction.lazy_patterns import compiled
 from sidecar.cassette.redaction.marks import JWK_MEMBERS
-from sidecar.cassette.redaction.masking import Masked, Place, Span, is_plain, mask
+from sidecar.cassette.redaction.masking import Place
 from sidecar.cassette.redaction.message_data import in_data, is_identifier
 from sidecar.cassette.redaction.names import (
     CREDENTIALS,
@@ -33,33 +34,29 @@ from sidecar.cassette.redaction.names import (
     name_kind,
     typed_kind,
 )
+from sidecar.cassette.redaction.pairs import in_items
 from sidecar.cassette.redaction.sought import Named, Part, Sought
 from sidecar.cassette.redaction.tables import secret_columns
+from sidecar.cassette.redaction.text_masking import PROTOCOL_PREFIX, TextMasks
 from sidecar.cassette.redaction.values import (
     Evidence,
     is_code,
     is_credential,
     is_masked,
     is_secret,
+    looks_random,
     scheme_chars,
 )
 from sidecar.wire.json_text import JsonValue
 
 # Members that the protocol owns; their values are nobody's secrets.
 _PROTOCOL = frozenset(("progressToken", "traceparent", "tracestate"))
-_PROTOCOL_PREFIX = "io.modelcontextprotocol/"
 _CONTENT = frozenset(("data", "blob"))
 _LABELS = ("name", "key", "Name", "Key")
 _HEADS = ("columns", "fields", "headers")
 _MIN_NUMBER = 100  # smaller ones are no passwords
 _LARGE_CHARS = 524288  # from here on, secrets are masked where they stand if that will do
 _ABSOLUTE = r"[/~]|[A-Za-z]:\\|\\\\"
-# What is in every text with parts that only a walk tells apart; as few searches as will do.
-_WALKED = (
-    "mimeType", "progressToken", "tracepar", "tracesta", _PROTOCOL_PREFIX,
-    "Schema", "roperties", "$defs", "definitions",
-)  # fmt: skip
-
 Handle: TypeAlias = Callable[[JsonValue, dict[str, JsonValue]], JsonValue]
 """Masks a member's value, given its object too."""
 
@@ -70,32 +67,19 @@ def _usual(item: JsonValue, _: dict[str, JsonValue]) -> JsonValue:
 
 
 _NO_NAME = Named(NameKind.NONE, "")
+_ALL = Named(NameKind.DEEP, "secrets")
 
 
-class Sweep:
-    """One walk through one text.
+class Sweep(TextMasks):
+    """One walk through one text, read as JSON where it is JSON.
 
     Args of the constructor:
         sought: What is looked for.
         place: Makes the placeholder of a secret.
-
-    Attributes:
-        masked: How many values were masked.
-        touching: Whether a mask touches what may be another secret, laid bare by it.
     """
 
     def __init__(self, sought: Sought, place: Place) -> None:
-        self.masked = 0
-        self.touching = False
-        self.place = place
-        self._sought = sought
-        self._finders = {
-            part: tuple(finder for finder in sought.finders if finder.kind <= part) for part in Part
-        }
-        self._gates = {
-            part: tuple(gate for finder in finders for gate in finder.gates)
-            for part, finders in self._finders.items()
-        }
+        super().__init__(sought, place)
         self._handles: dict[Part, dict[str, Handle]] = {part: {} for part in Part}
         self._new_names: dict[str, str] = {}
         self._by_neighbour: dict[str, Handle] = {
@@ -105,13 +89,15 @@ class Sweep:
             "args": self._arguments,
             "argv": self._arguments,
             "rows": self._rows,
+            "val": self._labelled,
+            "stringData": self._objects_data,
             "pw": self._password,
             **dict.fromkeys(JWK_MEMBERS, self._key_member),
         }
 
     def json_text(self, text: str) -> str:
         """Mask the secrets of a JSON text; the same object if there are none."""
-        spliced = self._spliced(text) if len(text) >= _LARGE_CHARS else None
+        spliced = self.spliced(text) if len(text) >= _LARGE_CHARS else None
         if spliced is not None:
             return spliced
         try:
@@ -119,7 +105,7 @@ class Sweep:
             masked = self._value(value, Part.PLAIN)
             return text if masked is value else write(masked, mark)
         except (ValueError, RecursionError):
-            return self._plain(text, Part.PLAIN)
+            return self.plain(text, Part.PLAIN)
 
     def json_data(self, text: str) -> str:
         """Mask the secrets in the data of a message, a JSON text; see `message_data`."""
@@ -128,32 +114,7 @@ class Sweep:
             masked = in_data(value, lambda item: self._value(item, Part.PLAIN))
             return text if masked is value else write(masked, mark)
         except (ValueError, RecursionError):
-            return self._plain(text, Part.PLAIN)
-
-    def _spliced(self, text: str) -> str | None:
-        """Mask secrets where they stand in a JSON text, without reading it.
-
-        Returns:
-            None where that might not be what a walk does: if a secret is spelt with
-            escapes, if objects or lists are under a secret's name, or if parts of the
-            text are schemas, content or the protocol's own.
-        """
-        if any(name in text for name in _WALKED):
-            return None
-        data = text.encode("utf-8", "surrogatepass")
-        spans = [span for finder in self._sought.finders for span in finder.spans(data)]
-        if not all(is_plain(data, span) for span in spans):
-            return None
-        if not all(finder.explains(data) for finder in self._sought.finders):
-            return None
-        masked = mask(data, spans, self.place)
-        self._note(masked)
-        return masked.data.decode("utf-8", "surrogatepass") if masked.masks else text
-
-    def spans(self, text: str) -> list[Span]:
-        """Find the secrets of a text that is not read as JSON."""
-        data = text.encode("utf-8", "surrogatepass")
-        return [span for finder in self._sought.finders for span in finder.spans(data)]
+            return self.plain(text, Part.PLAIN)
 
     def text(self, text: str, part: Part = Part.PLAIN) -> str:
         """Mask the secrets of a string, which may be JSON; the same object if there are none."""
@@ -163,7 +124,7 @@ class Sweep:
         else:
             return text
         if part is Part.BINARY or not may_be_json(text):
-            return self._plain(text, part)
+            return self.plain(text, part)
         try:
             value, mark = read(text)
             masked = self._value(value, part)
@@ -171,23 +132,7 @@ class Sweep:
                 return text
             return in_white_space_of(text, write(masked, mark, layout_of(text)))
         except (ValueError, RecursionError):
-            return self._plain(text, part)
-
-    def _plain(self, text: str, part: Part) -> str:
-        data = text.encode("utf-8", "surrogatepass")
-        finders = [
-            finder for finder in self._finders[part] if any(gate in text for gate in finder.gates)
-        ]
-        spans = (span for finder in finders for span in finder.spans(data))
-        masked = mask(data, spans, self.place)
-        if not masked.masks:
-            return text
-        self._note(masked)
-        return masked.data.decode("utf-8", "surrogatepass")
-
-    def _note(self, masked: Masked) -> None:
-        self.masked += masked.masks
-        self.touching = self.touching or masked.touching
+            return self.plain(text, part)
 
     def _value(self, value: JsonValue, part: Part) -> JsonValue:
         kind = type(value)
@@ -211,6 +156,8 @@ class Sweep:
     def _array(self, value: list[JsonValue], part: Part) -> list[JsonValue]:
         if self._sought.commands and part is Part.PLAIN:
             value = self._command_line(value)
+        if self._sought.pairs and part is Part.PLAIN:
+            value = self._paired(value)
         changed: list[JsonValue] | None = None
         flag = _NO_NAME
         for index, item in enumerate(value):
@@ -234,8 +181,16 @@ class Sweep:
             return words
         masked: list[JsonValue] = list(own)
         for index, start in in_words(own):
-            masked[index] = own[index][:start] + self._placed(own[index][start:])
+            masked[index] = own[index][:start] + self.placed(own[index][start:])
         return masked[bool(command) :] if masked != own else words
+
+    def _paired(self, items: list[JsonValue]) -> list[JsonValue]:
+        """Mask the items that are secrets by the item before them: `["X-Api-Key", "S"]`."""
+        found = list(in_items(items))
+        masked = list(items) if found else items
+        for index in found:
+            masked[index] = self.placed(str(items[index]))
+        return masked
 
     def _named(self, name: str) -> Named:
         if self._sought.names is None:
@@ -272,7 +227,7 @@ class Sweep:
 
     def _handle(self, name: str) -> Handle | None:
         """Choose what masks the values of members of a name."""
-        if name in _PROTOCOL or name.startswith(_PROTOCOL_PREFIX):
+        if name in _PROTOCOL or name.startswith(PROTOCOL_PREFIX):
             return lambda item, _: item
         if name in WHOLE:
             return lambda item, _: self._value(item, Part.SCHEMA)
@@ -294,6 +249,8 @@ class Sweep:
         return self._value(item, Part.SCHEMA if is_map_of_schemas(item) else Part.PLAIN)
 
     def _content(self, item: JsonValue, parent: dict[str, JsonValue]) -> JsonValue:
+        if type(item) is dict:
+            return self._objects_data(item, parent)
         is_content = type(item) is str and "mimeType" in parent
         return self._value(item, Part.BINARY if is_content else Part.PLAIN)
 
@@ -301,6 +258,10 @@ class Sweep:
         """Mask the `value` beside a `name`: `{"name": "API_KEY", "value": "S"}`."""
         labels = (parent[label] for label in _LABELS if type(parent.get(label)) is str)
         named = max(map(self._named, labels), default=_NO_NAME)
+        if not named.kind and type(item) is str and looks_random(item):
+            field = parent.get("field")  # of a report on a form, the value may be what is wrong
+            found = self._named(field) if type(field) is str else _NO_NAME
+            named = found if found.kind >= NameKind.TEXT else _NO_NAME
         return self._secret(item, named) if named.kind else self._value(item, Part.PLAIN)
 
     def _typed(self, item: JsonValue, parent: dict[str, JsonValue]) -> JsonValue:
@@ -309,6 +270,12 @@ class Sweep:
         kind = typed_kind(element) if type(element) is str else NameKind.NONE
         named = Named(kind, "") if self._sought.names is not None else _NO_NAME
         return self._secret(item, named) if named.kind else self._value(item, Part.PLAIN)
+
+    def _objects_data(self, item: JsonValue, parent: dict[str, JsonValue]) -> JsonValue:
+        """Mask all values of a Kubernetes object of kind Secret."""
+        if type(item) is dict and is_secret_object(parent):
+            return self._secret(item, _ALL)
+        return self._value(item, Part.PLAIN)
 
     def _arguments(self, item: JsonValue, parent: dict[str, JsonValue]) -> JsonValue:
         command = parent.get("command") or parent.get("cmd")
@@ -327,12 +294,12 @@ class Sweep:
 
     def _password(self, item: JsonValue, _: dict[str, JsonValue]) -> JsonValue:
         is_one = type(item) is str and is_password(item)
-        return self._placed(item) if is_one and type(item) is str else self._value(item, Part.PLAIN)
+        return self.placed(item) if is_one and type(item) is str else self._value(item, Part.PLAIN)
 
     def _key_member(self, item: JsonValue, parent: dict[str, JsonValue]) -> JsonValue:
         """Mask the private members of a JSON Web Key."""
         if type(item) is str and "kty" in parent and not is_masked(item):
-            return self._placed(item)
+            return self.placed(item)
         return self._value(item, Part.PLAIN)
 
     def _row(self, row: list[JsonValue], columns: list[tuple[int, str]]) -> list[JsonValue]:
@@ -362,11 +329,7 @@ class Sweep:
         if not is_secret(text, named.name, named.kind, Evidence.MEMBER):
             return self._value(text, Part.PLAIN)
         start = scheme_chars(text)
-        return text[:start] + self._placed(text[start:])
-
-    def _placed(self, secret: str) -> str:
-        self.masked += 1
-        return self.place(secret.encode("utf-8", "surrogatepass")).decode()
+        return text[:start] + self.placed(text[start:])
 
     def _secret_items(self, items: list[JsonValue], named: Named) -> list[JsonValue]:
         masked = [self._secret(item, named) for item in items]
@@ -385,7 +348,7 @@ class Sweep:
         }
         if folded(named.name) in CREDENTIALS:
             own |= {
-                name: self._placed(item)
+                name: self.placed(item)
                 for name, item in value.items()
                 if type(item) is str and name not in own and is_credential(name, item)
             }

@@ -12,10 +12,10 @@ import re
 from binascii import a2b_base64, b2a_base64
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from typing import NamedTuple
 
 from sidecar.cassette.redaction.lazy_patterns import compiled
 from sidecar.cassette.redaction.masking import Span
+from sidecar.wire.typed import NamedTuple
 
 MIN_CHARS = 4
 """Shorter values are not looked for: they would be found everywhere."""

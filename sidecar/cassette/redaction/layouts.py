@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from sidecar.cassette.redaction.contexts import Context, matches
+from sidecar.cassette.redaction.gates import Context, Kinds, matches, places
+from sidecar.cassette.redaction.kubernetes import MANIFEST
 from sidecar.cassette.redaction.lazy_patterns import compiled
 from sidecar.cassette.redaction.masking import Span
 from sidecar.cassette.redaction.names import NameKind, name_kind
+from sidecar.cassette.redaction.pairs import PAIR
 from sidecar.cassette.redaction.values import Evidence, is_masked, is_reference, is_secret
 
 _LINE = rb"(?:[ \t]{0,40}(?:\\+[nr]|\r?\n)[ \t]{0,40}){1,4}"  # in JSON, line ends are escaped
@@ -15,6 +17,7 @@ _Q = rb"[\"'\\`]{0,4}"
 _VALUE = rb"([^\s\"'\\`]{3,1024})"
 _NAME = rb"[A-Za-z][A-Za-z0-9 _.-]{0,62}\Z"
 _NAME_BYTES = 64
+_NO_NAME_ENDS = (b"", b")", b'"', b"'", b"]", b"}")
 _BACKSLASH = 0x5C
 _MIN_CHARS = 3
 
@@ -26,6 +29,8 @@ def _text(value: bytes) -> str:
 
 
 def _name_before(data: bytes, at: int) -> str:
+    if data[at - 1 : at] in _NO_NAME_ENDS:
+        return ""
     found = compiled(_NAME).search(data, max(0, at - _NAME_BYTES), at)
     if not found:
         return ""
@@ -50,10 +55,12 @@ def _behind(pattern: bytes, evidence: Evidence, *gates: bytes) -> Context:
     """Make a kind whose name stands before the gate; the pattern's group is its value."""
 
     def find(data: bytes) -> Iterator[Span]:
-        for found in matches(pattern, data, *gates):
-            name = _name_before(data, found.start())
+        value = compiled(pattern)
+        for at in places(data, *gates):
+            name = _name_before(data, at)
             kind = name_kind(name)
-            if kind and is_secret(_text(found[1]), name, kind, evidence):
+            found = value.match(data, at) if kind else None
+            if found and is_secret(_text(found[1]), name, kind, evidence):
                 yield Span(*found.span(1))
 
     return Context(gates, find)
@@ -183,29 +190,23 @@ ECHO = Context((b"--password-stdin",), _echoed)
 
 # A text without any of these in it, small, has none of the names that are looked for.
 _WORDS = (b"pass", b"token", b"secret", b"key", b"identified by")
-_NAMED = (
+NAMED = Kinds(
     NEXT_LINE, BOLD, ROW, BLOCK, FORM, ENCODED, ENTITY, VARIABLE, SETTER, LIST, SQL, FIELD, ECHO,
-    PREFIXED, DIRECTIVE, BODY,
+    PREFIXED, DIRECTIVE, BODY, MANIFEST, PAIR,
 )  # fmt: skip
+"""What is apart from its name; only in a text that `may_speak_of_secrets`."""
+
+SHORT = Kinds(PW, BIND)
+"""What has a name of two letters."""
 
 
 def may_speak_of_secrets(data: bytes) -> bool:
     """Tell whether a word of most secrets' names is in a text's UTF-8 bytes.
 
-    Without one there is nothing for `layouts_in` to find, nor for `tables`.
+    Without one there is nothing of `NAMED` to find, nor for `tables`.
     """
     small = data.lower()
-    return any(word in small for word in _WORDS)
-
-
-def layouts_in(data: bytes) -> list[Context]:
-    """Return the kinds that a text's UTF-8 bytes, which may be JSON, hold a secret of."""
-    found = [one for one in _NAMED if any(gate in data for gate in one.gates)]
-    return [one for one in found if next(one.find(data), None)] if found else found
-
-
-def short_names_in(data: bytes) -> list[Context]:
-    """Return the kinds of names of two letters that a text holds a secret of."""
-    if b"pw" not in data:
-        return []
-    return [one for one in (PW, BIND) if next(one.find(data), None)]
+    for word in _WORDS:  # noqa: SIM110  # `any` takes twice as long
+        if word in small:
+            return True
+    return False

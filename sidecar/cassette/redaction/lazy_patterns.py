@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import AnyStr
+
+from sidecar.wire.typed import AnyStr
 
 
 @cache

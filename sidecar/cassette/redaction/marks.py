@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sidecar.cassette.redaction.contexts import Context, matches, places
+from sidecar.cassette.redaction.gates import Context, Kinds, matches, places
 from sidecar.cassette.redaction.lazy_patterns import compiled
 from sidecar.cassette.redaction.masking import Span
 
@@ -38,6 +38,10 @@ def _around(before: bytes, after: bytes, reach: int, *gates: bytes) -> Context:
 
 HASHICORP = _around(rb"[A-Za-z0-9]{14}\Z", rb"\.atlasv1\.[A-Za-z0-9_-]{40,128}", 14, b".atlasv1.")
 MAILCHIMP = _around(rb"(?<![0-9a-f])[0-9a-f]{32}\Z", rb"-us[0-9]{1,2}(?![A-Za-z0-9_-])", 33, b"-us")
+MAXMIND = _around(
+    rb"(?<![A-Za-z0-9_])[A-Za-z0-9]{6}_[A-Za-z0-9]{29}\Z", rb"_mmk(?![A-Za-z0-9_])", 37, b"_mmk"
+)
+OPENSHIFT = _whole(rb"sha256~[A-Za-z0-9_-]{43}(?![A-Za-z0-9_-])", b"sha256~")
 ASANA = _whole(
     rb"2\\*/[0-9]{13,19}\\*/[0-9]{13,19}:[0-9a-f]{32}(?![0-9a-f])", b"2/1"
 )  # fmt: skip
@@ -58,32 +62,24 @@ PUTTY = _first(
 SAML = _first(rb"SAMLResponse=([A-Za-z0-9+/%=_-]{12,65536})", b"SAMLResponse=")
 
 _JWK = rb"\\*\"(?:d|p|q|dp|dq|qi|k)\\*\"\s{0,4}:\s{0,4}\\*\"([A-Za-z0-9_-]{16,2048})(?=\\*\")"
+_KEY_BYTES = 16384  # from its type to the last member of the largest key
 JWK_MEMBERS = frozenset(("d", "p", "q", "dp", "dq", "qi", "k"))
 """Members of a JSON Web Key that are private (RFC 7518, sections 6.2.2, 6.3.2 and 6.4.1)."""
 
 
 def _private_members(data: bytes) -> Iterator[Span]:
-    return (Span(*found.span(1)) for found in compiled(_JWK).finditer(data))
+    done = 0
+    for at in sorted(places(data, *JWK.gates)):
+        start, done = max(done, at - _KEY_BYTES), at + _KEY_BYTES
+        for found in compiled(_JWK).finditer(data, start, done):
+            yield Span(*found.span(1))
 
 
 JWK = Context((b'"kty"', b'kty\\"'), _private_members)
 
 
-def marks_in(data: bytes) -> list[Context]:
-    """Return the kinds that a text's UTF-8 bytes, which may be JSON, hold a secret of."""
-    found = [one for sign, gate, one in _GATES if sign in data and gate in data]
-    return [one for one in dict.fromkeys(found) if next(one.find(data), None)] if found else found
-
-
-_BY_SIGN = (
-    (b"$", (HASHES,)),
-    (b"=", (SAML,)),
-    (b"-", (MAILCHIMP, PUTTY)),
-    (b"/", (GOOGLE, ASANA)),
-    (b".", (HASHICORP,)),
-    (b"*", (ANY_DATABASE,)),
-    (b":", (PGPASS,)),
-    (b"kty", (JWK,)),
-)
-# One byte is found at once: most gates are looked for in few texts only.
-_GATES = tuple((sign, gate, one) for sign, kinds in _BY_SIGN for one in kinds for gate in one.gates)
+KINDS = Kinds(
+    HASHES, SAML, MAILCHIMP, PUTTY, GOOGLE, ASANA, HASHICORP, MAXMIND, OPENSHIFT, ANY_DATABASE,
+    PGPASS, JWK,
+)  # fmt: skip
+"""What is told by a mark within it, or behind it."""

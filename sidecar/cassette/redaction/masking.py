@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
 
 from sidecar.cassette.redaction.lazy_patterns import compiled
 from sidecar.cassette.redaction.placeholders import MARK, PATTERN
+from sidecar.wire.typed import NamedTuple
 
 
 class Span(NamedTuple):

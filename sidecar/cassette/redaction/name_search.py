@@ -80,14 +80,20 @@ def without_content(data: bytes) -> bytes:
         end = data.find(b'"', start)
         if end < 0:
             break
-        if end - start >= _MIN_CONTENT_BYTES and not data[start:end].translate(None, _BASE64):
+        if end - start >= _MIN_CONTENT_BYTES and _is_content(data, start, end):
             kept.append(data[done:start])
             done = end
         start = end + 1
     return b"".join((*kept, data[done:])) if kept else data
 
 
+def _is_content(data: bytes, start: int, end: int) -> bool:
+    sample = data[start : start + _SMALLER_BYTES]
+    return not sample.translate(None, _BASE64) and not data[start:end].translate(None, _BASE64)
+
+
 _MIN_CONTENT_BYTES = 8192
+_SMALLER_BYTES = 256
 _MAX_QUOTES = 1000
 _BASE64 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/="
 
@@ -116,7 +122,8 @@ _ENDINGS = {
     "securitycode": "code", "keybase": "key",
     "api": "api", "openai": "openai", "anthropic": "anthropic", "stripe": "stripe",
     "jsessionid": "jsessionid", "phpsessid": "phpsessid", "clientassertion": "assertion",
-    "codeverifier": "verifier",
+    "codeverifier": "verifier", "sshkey": "key", "deploykey": "key",
+    "gitlabsession": "session", "laravelsession": "session", "connectsid": "sid",
     "secretvalue": "secret", "secretstring": "secret",
     "password": "password", "passwords": "password",
     "passwordconfirm": "password", "passwordconfirmation": "password",
@@ -163,31 +170,30 @@ class NameSearch:
         `name` with a `value` near. More are found than are there (`sort_key` for
         `api_key`), never fewer.
         """
-        pieces = _pieces(text)
-        tails = {piece[-_LONGEST:] for piece in pieces}
-        lasts = {tail[-_SHORTEST:] for tail in tails}
-        ends: set[bytes] = set()
-        if not self._lasts.isdisjoint(lasts):
+        tails = {piece[-_LONGEST:] for piece in _pieces(text)}
+        likely = [tail for tail in tails if tail[-_SHORTEST:] in self._lasts]
+        assigned = set(self._always)
+        for tail in likely:
             for length in _LENGTHS:
-                ends |= self._endings.keys() & {tail[-length:] for tail in tails}
-        assigned = set(self._always).union(*(self._endings[end] for end in ends))
-        has_labels = _VALUE in lasts or _ELEMENT in text
+                assigned.update(self._endings.get(tail[-length:], ()))
+        has_labels = _VALUE in text or _VAL in text or _ELEMENT in text
         return assigned | _labels(text) if has_labels else assigned
 
 
-def _pieces(text: bytes) -> list[bytes]:
+def _pieces(text: bytes) -> set[bytes]:
     """Split at each colon; rows of them, as of a ruler of `=`, count as one."""
     while _MANY_SIGNS in text:
         text = text.replace(_MANY_SIGNS, b":")
     pieces = text.split(b":")
     pieces.pop()  # nothing is assigned to what follows the last sign
-    return pieces
+    return set(pieces)
 
 
 _MANY_SIGNS = b":" * 8
-_VALUE = b"lue"  # the end of a folded `value`
+_VALUE = b"lue:"  # the end of a folded `value`
+_VAL = b"val:"
 _ELEMENT = b"element:"
-_NAMES = (b"name:", b"key:", _ELEMENT)
+_NAMES = (b"name:", b"key:", b"ield:", _ELEMENT)  # folded, `field` has no `f`
 _LABEL = (
     b"(token|secret|password|passwort|kennwort|passwd|pwd|phrase|passcode|pin|otp|cvv|cvc|cookie"
     b"|authorization|credential|key)"

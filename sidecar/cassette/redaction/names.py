@@ -98,6 +98,11 @@ _LAST_TWO = {
     ("secret", "value"): NameKind.TEXT,
     ("key", "pem"): NameKind.TEXT,
     ("key", "base"): NameKind.TEXT,  # Rails: `secret_key_base`
+    ("ssh", "key"): NameKind.WEAK,  # mostly a public one, or its name
+    ("deploy", "key"): NameKind.WEAK,
+    ("gitlab", "session"): NameKind.TEXT,
+    ("laravel", "session"): NameKind.TEXT,
+    ("connect", "sid"): NameKind.TEXT,
     ("client", "assertion"): NameKind.TEXT,
     ("code", "verifier"): NameKind.TEXT,
     ("pin", "code"): NameKind.CODE,
@@ -132,7 +137,13 @@ SECRET_KEYS = words_of(
     "groq mistral cohere deepseek openrouter perplexity replicate stripe sendgrid "
     "mailgun mailchimp twilio aws gcp google azure github gitlab slack maps firebase supabase "
     "algolia datadog newrelic pinecone tavily serpapi serper brave exa notion airtable linear "
-    "elevenlabs deepgram langsmith langfuse virustotal anon fcm"
+    "elevenlabs deepgram langsmith langfuse virustotal anon fcm "
+    "adafruit adobe alibaba artifactory asana beamer bitbucket bittrex browserbase cloudflare "
+    "codecov coinbase confluent contentful discord dropbox droneci etsy facebook fastly finicity "
+    "finnhub firecrawl flickr freshbooks gitter heroku hubspot intercom jfrog kraken kucoin "
+    "launchdarkly linkedin lob mapbox mattermost meraki messagebird netlify nytimes okta plaid "
+    "postman privateai rapidapi sendbird sendinblue sentry shodan shopify snyk sonar squarespace "
+    "sumologic telegram travis twitch twitter vercel yandex zapier zendesk"
 )
 _PASSES = words_of(
     "db database smtp user mail email redis mysql postgres pg ftp ssh admin root basic auth login"
@@ -259,6 +270,7 @@ def secret_environment(environ: Mapping[str, str]) -> tuple[str, ...]:
     )
 
 
+@lru_cache(maxsize=1024)  # each request over HTTP has the headers of the last one
 def _is_secret_variable(name: str) -> bool:
     parts = name.upper().replace("-", "_").split("_")
     if len(parts) > 1 and parts[-1] in _ABOUT:

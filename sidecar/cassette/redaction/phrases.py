@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
-from sidecar.cassette.redaction.contexts import Context, matches, places
+from sidecar.cassette.redaction.gates import Context, Kinds, matches, places
 from sidecar.cassette.redaction.lazy_patterns import compiled
 from sidecar.cassette.redaction.masking import Span
-from sidecar.cassette.redaction.names import NameKind, name_kind
-from sidecar.cassette.redaction.values import Evidence, is_secret, scheme_chars
+from sidecar.cassette.redaction.names import NameKind, name_kind, words_of
+from sidecar.cassette.redaction.values import Evidence, is_secret, is_token_like, scheme_chars
 
 _GAP = rb"(?:\s|\\+[nrt]){1,16}"  # in JSON, white space is escaped
 _WORD = rb"[^\s\"'\\]{1,256}"
@@ -29,23 +30,36 @@ def _netrc_passwords(data: bytes) -> Iterator[Span]:
 
 NETRC = Context((b"machine ",), _netrc_passwords)
 
-_SENTENCE = rb"(?:ssword|sscode|ssphrase|ey|oken|ecret) is:? [\"'`*\\]{0,4}([^\s\"'`*\\]{4,256})"
+_SENTENCE = (
+    rb"(?:ssword|sscode|ssphrase|ey|oken|ecret) is:? (?P<open>[\"'`*\\]{0,4})([^\s\"'`*\\]{4,256})"
+)
 _BEFORE_BYTES = 32
 _TRAILING = b".,:;!?)"
+_ADJECTIVES = words_of("weak strong short long same wrong secure known public random simple set")
 _ALGORITHMS = ("base64", "sha1", "sha256", "sha512", "md5", "argon2", "pbkdf2", "utf8")
 
 
 def _sentences(data: bytes) -> Iterator[Span]:
-    """Read `the password is S`; a word that is no more than a word is none."""
+    """Read `the password is S`; a word that is no more than a word is none, if it is not quoted."""
     for found in matches(_SENTENCE, data, *SENTENCE.gates):
-        end = found.start(1) + len(found[1].rstrip(_TRAILING))
-        value = _text(data[found.start(1) : end])
-        named = _text(data[max(0, found.start() - _BEFORE_BYTES) : found.start(1)])
+        end = found.start(2) + len(found[2].rstrip(_TRAILING))
+        value = _text(data[found.start(2) : end])
+        named = _text(data[max(0, found.start() - _BEFORE_BYTES) : found.start("open")])
         name = named.rpartition(" is")[0]
         kind = name_kind(name)
         is_algorithm = value.lower().startswith(_ALGORITHMS)
-        if kind and not is_algorithm and is_secret(value, name, kind, Evidence.PROSE):
-            yield Span(found.start(1), end)
+        evidence = Evidence.PROSE
+        is_word = _text(found[2]).lower() in _ADJECTIVES
+        if kind is NameKind.ANY and _is_quoted(data, found) and not is_word:
+            end, value, evidence = found.end(2), _text(found[2]), Evidence.QUOTED
+        if kind and not is_algorithm and is_secret(value, name, kind, evidence):
+            yield Span(found.start(2), end)
+
+
+def _is_quoted(data: bytes, found: re.Match[bytes]) -> bool:
+    """Tell whether a word stands between quotes, with nothing else in them."""
+    opening = found["open"]
+    return bool(opening) and data.startswith(opening, found.end(2))
 
 
 SENTENCE = Context(
@@ -74,16 +88,43 @@ def _one_time_codes(data: bytes) -> Iterator[Span]:
 
 CODE = Context((b"ode is", b" is your "), _one_time_codes)
 
-_MIXED = rb"(?=[\w-]*[A-Z])(?=[\w-]*[a-z])(?=[\w-]*[0-9])[A-Za-z0-9_-]{20,256}"
-_KEY = rb"[?&](?:key|appid)=(" + _MIXED + rb"|[0-9a-f]{32,64})(?![\w./-])"
+_MIXED = rb"(?=[\w-]*[A-Z])(?=[\w-]*[a-z])(?=[\w-]*[0-9])[A-Za-z0-9_-]"
+_KEY = (
+    rb"[?&](?:key|appid|code)=(?:(" + _MIXED + rb"{20,256}|[0-9a-f]{32,64})|(" + _MIXED
+    + rb"{12,19}))(?![\w./-])"
+)  # fmt: skip
+_CODE_URL = rb"[?&]code=([0-9a-f]{20,64}|4(?:/|%2[fF])0[\w-]{20,256})(?![\w./-])"
 
 
 def _query_keys(data: bytes) -> Iterator[Span]:
-    """Read `?key=S` in a URL; a key of a record is shorter, or a slug."""
-    return (Span(*found.span(1)) for found in matches(_KEY, data, *QUERY.gates))
+    """Read `?key=S` and `?code=S` in a URL; a key of a record is shorter, or a slug."""
+    for found in matches(_KEY, data, *QUERY.gates):
+        if found[1] or is_token_like(_text(found[2])):
+            yield Span(*found.span(1 if found[1] else 2))
+    for found in matches(_CODE_URL, data, b"?code=", b"&code="):
+        yield Span(*found.span(1))
 
 
-QUERY = Context((b"?key=", b"&key=", b"?appid=", b"&appid="), _query_keys)
+QUERY = Context((b"?key=", b"&key=", b"?appid=", b"&appid=", b"?code=", b"&code="), _query_keys)
+
+_BARE = rb"[A-Z]{2,10}[ \t]{1,64}([A-Za-z0-9_+/=.~-]{16,512})(?=[\s\\\"'`|,;)]|\Z)"
+_HEXADECIMAL = rb"[0-9a-f]{32,128}\Z"
+_BARE_NAME = rb"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*_\Z"
+_NAME_BYTES = 64
+
+
+def _bare_variables(data: bytes) -> Iterator[Span]:
+    """Read `STRIPE_API_KEY  S`, a variable and its value without a sign between them."""
+    for found in matches(_BARE, data, *BARE.gates):
+        at = found.start()
+        before = compiled(_BARE_NAME).search(data, max(0, at - _NAME_BYTES), at)
+        name = _text(data[before.start() : found.start(1)]).rstrip() if before else ""
+        is_random = is_token_like(_text(found[1])) or compiled(_HEXADECIMAL).match(found[1])
+        if is_random and name_kind(name) >= NameKind.TEXT:
+            yield Span(*found.span(1))
+
+
+BARE = Context((b"KEY ", b"TOKEN ", b"SECRET ", b"PASSWORD "), _bare_variables)
 
 _VARIABLE = (
     rb"ENV[ \t]{1,8}([A-Za-z_][A-Za-z0-9_]{1,64})[ \t]{1,8}\\*[\"']?([^\s\"'\\=][^\s\"'\\]{2,1024})"
@@ -123,17 +164,5 @@ def _text(value: bytes) -> str:
     return value.decode("utf-8", "replace")
 
 
-def phrases_in(data: bytes) -> list[Context]:
-    """Return the kinds that a text's UTF-8 bytes, which may be JSON, hold a secret of."""
-    found: list[Context] = []
-    if b" is" in data:
-        found += (one for one in (SENTENCE, CODE) if any(gate in data for gate in one.gates))
-    if b"(" in data and any(gate in data for gate in CALL.gates):  # one byte is found at once
-        found.append(CALL)
-    if b"=" in data and (b"key=" in data or b"appid=" in data):
-        found.append(QUERY)
-    if b"machine " in data:
-        found.append(NETRC)
-    if b"ENV " in data:
-        found.append(ENV)
-    return [one for one in found if next(one.find(data), None)] if found else found
+KINDS = Kinds(SENTENCE, CODE, CALL, QUERY, BARE, NETRC, ENV)
+"""What is told by the words around it."""

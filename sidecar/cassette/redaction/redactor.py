@@ -13,16 +13,18 @@ Both sides of a comparison go through here, so a secret that changed still match
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from functools import lru_cache
 
-from sidecar.cassette.redaction import commands, tables
 from sidecar.cassette.redaction.assignments import Assignments
-from sidecar.cassette.redaction.contexts import contexts_in
-from sidecar.cassette.redaction.json_masking import Sweep
+from sidecar.cassette.redaction.finders import (
+    COMMANDS,
+    TABLES,
+    house_finders,
+    indexed_if_large,
+)
 from sidecar.cassette.redaction.known_values import KnownValues
-from sidecar.cassette.redaction.layouts import layouts_in, may_speak_of_secrets, short_names_in
+from sidecar.cassette.redaction.layouts import may_speak_of_secrets
 from sidecar.cassette.redaction.lazy_patterns import compiled
-from sidecar.cassette.redaction.marks import marks_in
 from sidecar.cassette.redaction.masking import mask_pieces
 from sidecar.cassette.redaction.name_search import (
     NameSearch,
@@ -33,8 +35,8 @@ from sidecar.cassette.redaction.name_search import (
     without_content,
 )
 from sidecar.cassette.redaction.names import folded, secret_environment
+from sidecar.cassette.redaction.pairs import PAIR
 from sidecar.cassette.redaction.patterns import Patterns
-from sidecar.cassette.redaction.phrases import phrases_in
 from sidecar.cassette.redaction.placeholders import (
     UNIFIED,
     Renumberer,
@@ -42,13 +44,14 @@ from sidecar.cassette.redaction.placeholders import (
     renumber,
     unify,
 )
-from sidecar.cassette.redaction.shapes import places_of, tokens_in
 from sidecar.cassette.redaction.sought import Finder, Kind, Sought
 from sidecar.cassette.redaction.value_parts import opaque_segments, password_of
 from sidecar.cassette.redaction.values import is_telling
+from sidecar.wire.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sidecar.cassette.echoes import Echoes
+    from sidecar.cassette.redaction.json_masking import Sweep
 
 __all__ = ["Redactor", "Renumberer", "renumber", "secret_environment", "unify"]
 
@@ -90,8 +93,8 @@ class Redactor:
         self._salt = salt
         self._known = KnownValues(())
         self._names = frozenset(map(folded, names))
-        self._search = NameSearch(names)
-        self._own_search = NameSearch() if names else self._search
+        self._search = NameSearch(names) if names else _house_names()
+        self._own_search = _house_names()
         self._patterns = Patterns(patterns)
         values = tuple(known_values)
         inner = (part for value in values for part in self._parts_of(value))
@@ -116,13 +119,13 @@ class Redactor:
             mostly keeps its spelling.) What is no JSON, or is nested too deep to be read,
             is masked as a plain text.
         """
-        text = self._masked(text, Sweep.json_text, self._house_sweep)
+        text = self._masked(text, _json_text, self._house_sweep)
         if not self._patterns and not self._names:
             return text
-        masked = self._masked(text, Sweep.json_data, self._users_sweep)
+        masked = self._masked(text, _json_data, self._users_sweep)
         if masked is text:
             return text
-        return self._masked(masked, Sweep.json_text, self._house_sweep)
+        return self._masked(masked, _json_text, self._house_sweep)
 
     def plain(self, text: str) -> str:
         """Mask the secrets of a text that is not JSON as a whole, or may be.
@@ -133,7 +136,7 @@ class Redactor:
         Returns:
             The same object if nothing is masked.
         """
-        return self._masked(text, Sweep.text, self._sweep)
+        return self._masked(text, _text, self._sweep)
 
     def _masked(
         self,
@@ -186,7 +189,7 @@ class Redactor:
             finders.append(Finder(Kind.PATTERNS, ("",), echoes.spans))
         if not finders:
             return text
-        sweep = Sweep(Sought(tuple(finders), None, self._known.numbers), self._place)
+        sweep = _sweep_for(Sought(tuple(finders), None, self._known.numbers), self._place)
         masked = sweep.json_text(text)
         self.masked += sweep.masked
         return masked
@@ -251,7 +254,7 @@ class Redactor:
         names = self._name_finder(data, self._search, self._names) if self._names else None
         finders += [names] if names else []
         sought = Sought(tuple(finders), self._names if names else None, keeps=True)
-        return Sweep(sought, self._place) if finders else None
+        return _sweep_for(sought, self._place) if finders else None
 
     @property
     def _pattern_finder(self) -> Finder:
@@ -260,17 +263,14 @@ class Redactor:
     def _looked(
         self, text: str, search: NameSearch, own: frozenset[str], patterns: Patterns | None
     ) -> Sweep | None:
-        data = unescaped(text.encode("utf-8", "surrogatepass"))
+        written = text.encode("utf-8", "surrogatepass")
+        data = unescaped(written)
         finders = self._known_finders(data)
         data = without_content(data)
         named = may_speak_of_secrets(data)
-        finders += _shape_finders(data, named=named)
-        has_commands = commands.may_be_in(data)
-        has_tables = named and tables.may_be_in(data)
-        if has_commands:
-            finders.append(_COMMANDS)
-        if has_tables:
-            finders.append(_TABLES)
+        if named:
+            data = indexed_if_large(data)
+        finders += house_finders(data, written, named=named)
         if patterns:
             finders.append(self._pattern_finder)
         names = self._name_finder(data, search, own)
@@ -278,10 +278,16 @@ class Redactor:
             finders.append(names)
         if not finders:
             return None
+        searches = {finder.spans for finder in finders}
         sought = Sought(
-            tuple(finders), own if names else None, self._known.numbers, has_commands, has_tables
+            tuple(finders),
+            own if names else None,
+            self._known.numbers,
+            commands=COMMANDS.spans in searches,
+            tables=TABLES.spans in searches,
+            pairs=PAIR.find in searches,
         )
-        return Sweep(sought, self._place)
+        return _sweep_for(sought, self._place)
 
     def _place(self, secret: bytes) -> bytes:
         text = secret.decode("utf-8", "replace")
@@ -310,28 +316,24 @@ class Redactor:
         return Finder(Kind.NAMES, gates, assignments.spans, assignments.explains)
 
 
-def _never(_: bytes) -> bool:
-    return False
+@lru_cache(maxsize=1)
+def _house_names() -> NameSearch:
+    return NameSearch()  # takes longer than all else of a redactor; it never changes
 
 
-_COMMANDS = Finder(
-    Kind.SHAPES,
-    tuple(gate.decode() for gate in commands.GATES),
-    commands.in_text,
-    _never,  # its words may be a list
-)
-_TABLES = Finder(Kind.SHAPES, ("",), tables.in_text, _never)
+def _sweep_for(sought: Sought, place: Callable[[bytes], bytes]) -> Sweep:
+    from sidecar.cassette.redaction.json_masking import Sweep  # noqa: PLC0415  # few texts have one
+
+    return Sweep(sought, place)
 
 
-def _shape_finders(data: bytes, *, named: bool) -> list[Finder]:
-    finders: list[Finder] = []
-    found = {data[token.start : token.end].replace(b"\\/", b"/") for token in tokens_in(data)}
-    if found:
-        tokens = tuple(sorted(found))
-        gates = tuple(token.decode() for token in tokens)
-        finders.append(Finder(Kind.SHAPES, gates, lambda text: places_of(tokens, text)))
-    kinds = contexts_in(data) + phrases_in(data) + marks_in(data) + short_names_in(data)
-    for context in kinds + layouts_in(data) if named else kinds:
-        gates = tuple(gate.decode() for gate in context.gates)
-        finders.append(Finder(Kind.SHAPES, gates, context.find))
-    return finders
+def _json_text(sweep: Sweep, text: str) -> str:
+    return sweep.json_text(text)
+
+
+def _json_data(sweep: Sweep, text: str) -> str:
+    return sweep.json_data(text)
+
+
+def _text(sweep: Sweep, text: str) -> str:
+    return sweep.text(text)

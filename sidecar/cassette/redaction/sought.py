@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from enum import IntEnum
-from typing import NamedTuple
 
 from sidecar.cassette.redaction.masking import Span
 from sidecar.cassette.redaction.names import NameKind
+from sidecar.wire.typed import NamedTuple
 
 
 class Kind(IntEnum):
@@ -57,6 +57,7 @@ class Sought(NamedTuple):
         numbers: Known values that are numbers.
         commands: Whether lists may be command lines with secrets.
         tables: Whether lists may be rows of a table with secrets.
+        pairs: Whether lists may have secrets behind their names.
         keeps: Whether members' names stay that a program chose: of what a user's rules find.
     """
 
@@ -65,6 +66,7 @@ class Sought(NamedTuple):
     numbers: frozenset[str] = frozenset()
     commands: bool = False
     tables: bool = False
+    pairs: bool = False
     keeps: bool = False
 
 

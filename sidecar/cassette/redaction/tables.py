@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
+from sidecar.cassette.redaction.gates import places
 from sidecar.cassette.redaction.lazy_patterns import compiled
 from sidecar.cassette.redaction.masking import Span
 from sidecar.cassette.redaction.names import NameKind, name_kind
 from sidecar.cassette.redaction.values import Evidence, is_secret
+from sidecar.wire.typed import NamedTuple
 
-_WORDS = (b"assword", b"asswd", b"api_key", b"token", b"secret")
-_GATES = (b"assw", b"api_key", b"token", b"secret")
+WORDS = (b"assword", b"asswd", b"api_key", b"token", b"secret")
+"""One of these is in the head of every column that is looked for."""
+
 # A head is followed by a separator, or by the end of the line; in JSON, escaped or a string's.
 _HEAD = rb"s?[ \t]{0,64}(?:\\*[\"'])?[ \t]{0,64}(?:[,|;\]\t\n\r]|\\+[tnr])"
 _SEPARATORS = (b"|", b",", b"\t", b";")
@@ -39,10 +41,7 @@ class _Table(NamedTuple):
 
 def may_be_in(data: bytes) -> bool:
     """Tell of a text's UTF-8 bytes, which may be JSON, whether a column may hold secrets."""
-    for gate in _GATES:
-        if gate in data:
-            return next(_heads(data), None) is not None
-    return False
+    return next(_heads(data), None) is not None
 
 
 def in_text(data: bytes) -> Iterator[Span]:
@@ -68,12 +67,10 @@ def secret_columns(heads: Sequence[object]) -> list[tuple[int, str]]:
 
 def _heads(data: bytes) -> Iterator[int]:
     head = compiled(_HEAD)
-    for word in _WORDS:
-        at = data.find(word)
-        while at >= 0:
+    for word in WORDS:
+        for at in places(data, word):
             if head.match(data, at + len(word)):
                 yield at
-            at = data.find(word, at + len(word))
 
 
 def _table(data: bytes, at: int) -> _Table | None:

@@ -26,8 +26,9 @@ async def read_body(request: web.BaseRequest, limits: Limits) -> bytes:
     """
     if (request.content_length or 0) > limits.body_bytes:
         raise _too_large(limits)
+    is_whole = request.content.is_eof()  # it came with its head: nothing is waited for
     try:
-        async with asyncio.timeout(limits.upload_seconds or None):
+        async with asyncio.timeout(None if is_whole else limits.upload_seconds or None):
             return await _read(request, limits)
     except TimeoutError:
         raise RefusedError(

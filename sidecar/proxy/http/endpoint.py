@@ -21,7 +21,7 @@ DEFAULT_PORT = 8765
 MAX_BODY_BYTES = 64 * 1024 * 1024
 
 
-class ServerEntry(NamedTuple):
+class ServedServer(NamedTuple):
     """One server of the config: reached by `url`, started by `command`, or only recorded.
 
     Attributes:
@@ -102,7 +102,7 @@ class ServeOptions(NamedTuple):
         redaction: What is masked besides what is known to be a secret.
     """
 
-    servers: tuple[ServerEntry, ...]
+    servers: tuple[ServedServer, ...]
     mode: Mode
     journal: str
     run: str

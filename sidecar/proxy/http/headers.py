@@ -87,12 +87,10 @@ def credentials_of(headers: CIMultiDictProxy[str]) -> tuple[str, ...]:
 
     Of a cookie those values are, too, that can be told from other words.
     """
-    found: dict[str, None] = {}
-    for name, value in headers.items():
-        found |= dict.fromkeys(secret_environment({name: value}))
-        if name.lower() == "cookie":
-            values = (pair.partition("=")[2].strip(' "') for pair in value.split(";"))
-            found |= dict.fromkeys(filter(is_telling, values))
+    found = dict.fromkeys(secret_environment(headers))
+    for cookies in headers.getall("Cookie", ()):
+        values = (pair.partition("=")[2].strip(' "') for pair in cookies.split(";"))
+        found |= dict.fromkeys(filter(is_telling, values))
     return tuple(found)
 
 

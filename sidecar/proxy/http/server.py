@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
     from sidecar.cassette.redaction.redactor import Redactor
-    from sidecar.proxy.http.endpoint import ServeOptions, ServerEntry
+    from sidecar.proxy.http.bridge.front import Front
+    from sidecar.proxy.http.endpoint import ServedServer, ServeOptions
     from sidecar.store.cassettes import Loaded
 
 _HEALTH = "/health"
@@ -64,8 +65,7 @@ def serve(options: ServeOptions) -> int:
         server = Server(options, journal, masks, loaded)
         code = asyncio.run(_served(server, options))
         signal.alarm(0)  # the cassette may take its time
-        if options.mode in ("record", "auto"):
-            save(options, journal, masks)
+        save(options, journal, masks)
     if server.hangs:
         os._exit(code)  # else its threads would be waited for; the guard ends the processes
     return code
@@ -311,18 +311,24 @@ def _quiet() -> logging.Logger:
 
 def _endpoint(
     options: ServeOptions,
-    entry: ServerEntry,
+    entry: ServedServer,
     journal: Journal,
     masks: Redactor,
     loaded: Loaded | None,
 ) -> Endpoint:
-    if entry.url is not None and options.mode in ("record", "passthrough"):
-        from sidecar.proxy.http.either import Either  # noqa: PLC0415  # a replay needs none
+    def front() -> Front:
+        # A relay hardly ever needs one.
+        from sidecar.proxy.http.bridge.backstage import Backstage  # noqa: PLC0415
+        from sidecar.proxy.http.bridge.front import Front  # noqa: PLC0415
 
-        return Either(options, entry, journal, masks)
-    from sidecar.proxy.http.bridge.front import Front  # noqa: PLC0415  # a relay needs none
+        return Front(Backstage(options, entry, journal, masks, loaded), options.limits)
 
-    return Front(options, entry, journal, masks, loaded)
+    if entry.url is None or options.mode not in ("record", "passthrough"):
+        return front()
+    from sidecar.proxy.http.either import Either  # noqa: PLC0415  # a replay needs none
+    from sidecar.proxy.http.relay.relay import Relay  # noqa: PLC0415
+
+    return Either(Relay(options, entry, journal, masks), front, entry.transport)
 
 
 def _listen_to_signals(stop: asyncio.Event, options: ServeOptions) -> None:

@@ -46,7 +46,7 @@ def document(sample: Sample, text: str | None = None) -> Document:
 
 def wrapped(read: Document, told: Plan | None = None) -> Change:
     """Wrap all servers of a config."""
-    return wrap(read, told or plan(), {entry.name for entry in read.entries})
+    return wrap(read, told or plan(), {entry.key for entry in read.entries})
 
 
 SAMPLES = (

@@ -189,6 +189,12 @@ def test_w11_an_entry_that_a_formatter_rewrote_is_brought_back() -> None:
             id="a variable",
         ),
         pytest.param(
+            {"url": "https://a.example/mcp", "headers": {"A": "b"}},
+            ('"MCP_SIDECAR_HEADER_1"', '"NEW": "x", "MORE": "y", "MCP_SIDECAR_HEADER_1"'),
+            "`NEW`, `MORE` were added to its `env`: take them out first",
+            id="two variables",
+        ),
+        pytest.param(
             {"command": "npx"},
             (', "args"', ', /* why */ "args"'),
             "its `args` cannot be taken out without a comment beside them",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sidecar.agents.configs.files import change_file, keep_backup, read_file
+from sidecar.agents.configs.files import change_file, keep_backup, newest_backup, read_file
 from sidecar.errors import ConfigError
 from sidecar.store import atomic
 
@@ -207,7 +207,9 @@ def test_backups_are_numbered_and_equal_ones_are_kept_once(config: Path, tmp_pat
 
     kept = [keep_backup(home, str(config), data) for data in (b"1", b"1", b"2")]
     kept += [keep_backup(home, str(config), b"%d" % number) for number in range(3, 12)]
+    assert newest_backup(home, str(config)) == kept[-1]
     kept.append(keep_backup(home, str(config), b"11"))
+    assert keep_backup(home, str(config), b"2") == kept[2]
 
     numbers = [int(Path(path).suffix[1:]) for path in kept]
     assert numbers == [1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 11]
@@ -247,3 +249,12 @@ def test_a_backup_that_cannot_be_written_is_named(config: Path, tmp_path: Path) 
         keep_backup(str(home), str(config), b"1")
 
     assert "--home" in (caught.value.hint or "")
+
+
+def test_w04_links_in_a_circle_are_told_as_such(tmp_path: Path) -> None:
+    one, two = tmp_path / "one.json", tmp_path / "two.json"
+    one.symlink_to(two)
+    two.symlink_to(one)
+
+    with pytest.raises(ConfigError, match="a symbolic link that leads back to itself"):
+        read_file(str(one))

@@ -72,6 +72,8 @@ def test_the_words_of_a_url_end_with_it() -> None:
         pytest.param(["-y", "proxy", "--wrapped", "args", "x"], id="another's words"),
         pytest.param(["proxy", "--server", "git", "npx"], id="W11 written by hand"),
         pytest.param(["proxy", "--wrapped"], id="cut"),
+        pytest.param(["proxy", "--wrapped", "npx", "-y"], id="W11 how it was was taken out"),
+        pytest.param(["proxy", "--wrapped", "url:url", "-x"], id="W11 the URL was taken out"),
         pytest.param(["proxy", "--wrapped", "args"], id="W11 the command was taken out"),
         pytest.param(["proxy", "npx", "--wrapped", "args"], id="W11 in the server's words"),
     ],

@@ -166,3 +166,29 @@ def test_by_way_of_serve_headers_and_secrets_stay_where_they_are_but_a_login_doe
     )
     assert "logs in" in reason({"url": URL, "oauth": {}}, serve=serve)
     assert "none of http" in reason({"url": "unix:///s"}, serve=serve)
+
+
+@pytest.mark.parametrize(
+    ("client", "url", "is_refused"),
+    [
+        pytest.param("vscode", "https://${input:host}/mcp", True, id="an input"),
+        pytest.param("cursor", f"{URL}/${{workspaceFolder}}${{input:x}}", True, id="two"),
+        pytest.param("gemini", "https://$HOST/mcp", True, id="without braces"),
+        pytest.param("opencode", "https://{env:HOST}/mcp", True, id="OpenCode"),
+        pytest.param("vscode", "https://${env:HOST}/mcp", False, id="of the environment"),
+        pytest.param("claude-code", "https://${HOST:-a.example}/mcp", False, id="with a default"),
+        pytest.param("cline", "https://a.example/$x", False, id="a client that replaces nothing"),
+    ],
+)
+def test_w13_by_way_of_serve_a_url_that_only_the_client_could_fill_in_is_left_alone(
+    client: str, url: str, *, is_refused: bool
+) -> None:
+    section = {"vscode": "servers", "opencode": "mcp"}.get(client, "mcpServers")
+    kind = {"type": "remote"} if client == "opencode" else {}
+    entry = {**kind, "url": url, "headers": {"Authorization": "Bearer ${input:token}"}}
+    found = read("/p/a.json", json.dumps({section: {"a": entry}}).encode(), client=client)
+
+    (outcome,) = wrapped(found, plan(serve="http://127.0.0.1:1")).outcomes
+
+    assert (outcome.state == "skipped") == is_refused
+    assert ("a variable that only" in outcome.reason) == is_refused

@@ -10,8 +10,8 @@ from sidecar.agents.configs.shapes import (
     Shape,
     Started,
     UnfitError,
-    is_by_hand,
     is_wrapped,
+    refuse_unmarked,
     shape_of,
 )
 from tests.agents.configs.samples import BY_PATH, document, wrapped
@@ -100,4 +100,31 @@ def test_w11_only_what_wrap_wrote_is_wrapped() -> None:
     assert [is_wrapped(one) for one in (by_hand, foreign)] == [False, False]
     assert isinstance(by_hand, Started)
     assert isinstance(foreign, Started)
-    assert [is_by_hand(one) for one in (by_hand, foreign)] == [True, False]
+    refuse_unmarked(foreign)
+    with pytest.raises(UnfitError, match="as written by hand"):
+        refuse_unmarked(by_hand)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        pytest.param([], id="no arguments"),
+        pytest.param(["proxy", "--server", "a", "--config-entry", "ab", "npx"], id="no mark"),
+        pytest.param(["proxy", "--server", "a", "--wrapped"], id="half a mark"),
+        pytest.param(["proxy", "--server", "a", "--wrapped", "args"], id="no command of its own"),
+    ],
+)
+def test_w11_an_entry_that_wrap_wrote_and_others_broke_is_told_as_damaged(words: list[str]) -> None:
+    broken = shape({"command": "/x/mcp-sidecar", "args": words})
+
+    assert isinstance(broken, Started)
+    with pytest.raises(UnfitError, match="it is damaged"):
+        refuse_unmarked(broken)
+
+
+def test_an_entry_that_is_merged_from_another_one_is_told_as_such() -> None:
+    text = "extensions:\n  a: &x\n    cmd: srv\n  b:\n    <<: *x\n"
+    found = read("/p/config.yaml", text.encode())
+
+    with pytest.raises(UnfitError, match="it takes over what stands elsewhere"):
+        shape_of(found.entries[1], found.client)

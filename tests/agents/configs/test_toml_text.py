@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from sidecar.agents.configs.nodes import BrokenTextError, Node, raw
+from sidecar.agents.configs.nodes import raw
 from sidecar.agents.configs.toml_text import Toml
+from tests.agents.configs.reading import value_of
 from tests.agents.configs.samples import BY_PATH
 
 ODD = """a.b.c = 'q'  # ]]
@@ -24,15 +25,6 @@ command = "no"
 [[list]]
 [t.x]
 """
-
-
-def value_of(node: Node) -> Any:
-    """The value of a tree whose other values are texts; tables of arrays are left out."""
-    if node.kind == "map":
-        return {member.name: value_of(member.value) for member in node.members}
-    if node.kind == "list":
-        return [value_of(item) for item in node.items]
-    return node.value
 
 
 def plain(value: Any) -> Any:
@@ -81,50 +73,3 @@ def test_a_name_that_is_written_in_several_places_is_known_as_such() -> None:
     once, twice = "[h]\na = 1\nb = 2\n", "h.a = 1\nh.b = 2\n"
 
     assert [Toml().parse(text).members[0].parts for text in (once, twice)] == [1, 2]
-
-
-@pytest.mark.parametrize(
-    ("text", "problem", "line", "column"),
-    [
-        pytest.param("[a]\n[a]\n", "cannot declare", 2, 3, id="a table twice"),
-        pytest.param('a = "b\n', "illegal character", 1, 7, id="an open string"),
-        pytest.param("a = ", "invalid value", 0, 0, id="at the end"),
-        pytest.param("a = " + "[" * 5000, "it cannot be read", 0, 0, id="too deep"),
-    ],
-)
-def test_what_is_broken_is_named_with_its_place(
-    text: str, problem: str, line: int, column: int
-) -> None:
-    with pytest.raises(BrokenTextError) as caught:
-        Toml().parse(text)
-
-    assert caught.value.problem.startswith(problem)
-    assert (caught.value.line, caught.value.column) == (line, column)
-
-
-@pytest.mark.parametrize(
-    ("text", "path", "added"),
-    [
-        pytest.param("[a]\n  x = 1 # c\n", "a", "[a]\n  x = 1\n  b = 2 # c\n", id="a table"),
-        pytest.param("a.x = 1\r\n", "a", "a.x = 1\r\na.b = 2\r\n", id="a dotted name"),
-        pytest.param("a = {x = 1}", "a", "a = {x = 1, b = 2}", id="an inline table"),
-    ],
-)
-def test_a_member_is_added_as_the_others_are_written(text: str, path: str, added: str) -> None:
-    form = Toml()
-    holder = form.parse(text).get(path)
-    assert holder is not None
-    at = holder.members[0].value.span.end
-
-    written = form.member_after(text, holder, holder.members[0], form.name_and_value("b", "2"))
-
-    assert text[:at] + written + text[at:] == added
-
-
-def test_a_text_keeps_its_quotes_where_it_can() -> None:
-    form = Toml()
-
-    assert form.alike("'x'", "/a b") == "'/a b'"
-    assert form.alike("'x'", "it's") == '"it\'s"'
-    assert form.alike('"x"', "y") == '"y"'
-    assert form.flow_list([form.literal("a\x7f")]) == '["a\\u007f"]'

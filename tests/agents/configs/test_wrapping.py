@@ -13,6 +13,7 @@ from sidecar.agents.configs.wrapping import Outcome, as_before, unwrap, wrap
 from sidecar.errors import ConfigError
 from tests.agents.configs.samples import BY_PATH, SAMPLES, SERVE, Sample, document, plan, wrapped
 
+SECTION = ("mcpServers",)
 PATH = "/p/.mcp.json"
 
 
@@ -81,8 +82,8 @@ def test_only_the_servers_that_are_meant_change() -> None:
     text = '{"mcpServers": {"a": {"command": "x"}, "b": {"command": "y"}}}'
     both = wrapped(read_servers(PATH, text.encode()))
 
-    one = wrap(read_servers(PATH, both.text.encode()), plan("passthrough", None), {"b"})
-    back = unwrap(read_servers(PATH, one.text.encode()), {"a"})
+    one = wrap(read_servers(PATH, both.text.encode()), plan("passthrough", None), {(SECTION, "b")})
+    back = unwrap(read_servers(PATH, one.text.encode()), {(SECTION, "a")})
 
     (entry,) = [entry for entry in both.before.entries if entry.name == "b"]
     assert [(outcome.entry.name, outcome.state) for outcome in one.outcomes] == [("b", "changed")]

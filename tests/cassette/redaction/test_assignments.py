@@ -37,6 +37,7 @@ def masked(text: str) -> str:
             '\\"api_key\\": \\"x\\\\\\"y\\"', '\\"api_key\\": \\"[R]\\"', id="a member, escaped"
         ),
         pytest.param('{"password": 123456, ', '{"password": 0, ', id="a number stays one"),
+        pytest.param('so {"mfa_code": 123456}', 'so {"mfa_code": 0}', id="a code that is a number"),
         pytest.param("{'token': 'x'}", "{'token': '[R]'}", id="Python"),
         pytest.param("f(api_key=b'abc')", "f(api_key=b'[R]')", id="bytes"),
         pytest.param(

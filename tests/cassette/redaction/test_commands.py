@@ -24,6 +24,9 @@ def found(text: str) -> list[str]:
         pytest.param("curl -u ann:s3cret https://x", ["s3cret"], id="curl"),
         pytest.param("curl --user 'ann:s3cret' -s", ["s3cret"], id="curl, long and quoted"),
         pytest.param("curl --user=ann:s3cret -s", ["s3cret"], id="curl, long and glued"),
+        pytest.param(
+            "curl https://x -u aB3xK9mQ2zW7pLd4:", ["aB3xK9mQ2zW7pLd4:"], id="a key alone"
+        ),
         pytest.param("smbclient //h/s -U ann%s3cret", ["s3cret"], id="smbclient"),
         pytest.param("mysql -pa11 x; mysql -pb22 y\nmysql -pc33", ["a11", "b22", "c33"], id="many"),
         pytest.param("mysql \\\n  -phunter2", ["hunter2"], id="a line that goes on"),
@@ -40,7 +43,8 @@ def test_options_of_known_commands_have_secrets(text: str, secrets: list[str]) -
         "mysql -p'[REDACTED:1]'", "mkdir -p /srv/mysql", "mysql -h db; mkdir -p abc123",
         "ssh -p 2222 h; docker run -p 8080:80 nginx", "docker login -u ci --password-stdin",
         "curl -u $USER:$PASSWORD x", "curl -o a:b https://x:443/y", "curl --url https://x",
-        "curl -u ann https://x", "tar -u ann:x", "redis-cli -a -x", "the mysql -prefix",
+        "curl -u ann https://x",
+        "curl -u ann: https://x", "tar -u ann:x", "redis-cli -a -x", "the mysql -prefix",
         "mymysql -phunter2", "",
     ],
 )  # fmt: skip

@@ -4,10 +4,14 @@ import random
 import pytest
 
 from sidecar.cassette.redaction import contexts
-from sidecar.cassette.redaction.contexts import Context, contexts_in
+from sidecar.cassette.redaction.contexts import KINDS
+from sidecar.cassette.redaction.gates import Context
 from tests.cassette import secrets_corpus as corpus
 
 AZURE = corpus.SHAPES["Azure client secret"](random.Random(1))
+HOOKS = [
+    corpus.RARER[f"{name} webhook"](random.Random(1)) for name in ("Zapier", "Make", "Mattermost")
+]
 SLACK = corpus.SHAPES["Slack webhook"](random.Random(1))
 DISCORD = corpus.SHAPES["Discord webhook"](random.Random(1))
 PEM = corpus.SHAPES["private key"](random.Random(1))
@@ -17,7 +21,7 @@ TEAMS = "https://x.webhook.office.com/webhookb2/1-2@3-4/IncomingWebhook/" + "0a"
 
 def found(text: str) -> list[str]:
     data = text.encode()
-    contexts = contexts_in(data)
+    contexts = KINDS.found_in(data)
     assert [c for c in contexts if not any(gate in data for gate in c.gates)] == []
     return [data[span.start : span.end].decode() for c in contexts for span in c.find(data)]
 
@@ -82,9 +86,8 @@ def test_many_beginnings_of_keys_share_one_end() -> None:
 
 def test_every_context_is_looked_for() -> None:
     looked_for = [value for value in vars(contexts).values() if isinstance(value, Context)]
-    text = " ".join(
-        ["a://u:p1@h Bearer abcdef0123456789 Basic", BASIC, PEM, SLACK, DISCORD, TEAMS, AZURE]
-    )
+    plain = "a://u:p1@h Bearer abcdef0123456789 Basic"
+    text = " ".join([plain, BASIC, PEM, SLACK, DISCORD, TEAMS, AZURE, *HOOKS])
 
-    assert len(looked_for) == 8
-    assert {id(c) for c in contexts_in(text.encode())} == {id(c) for c in looked_for}
+    assert len(looked_for) == 11
+    assert {id(c) for c in KINDS.found_in(text.encode())} == {id(c) for c in looked_for}

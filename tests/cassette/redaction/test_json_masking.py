@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from sidecar.cassette.redaction import json_masking
+from sidecar.cassette.redaction import json_masking, text_masking
 from sidecar.cassette.redaction.assignments import Assignments
 from sidecar.cassette.redaction.json_masking import Sweep
 from sidecar.cassette.redaction.json_schemas import MAPS, WHOLE
@@ -146,9 +146,9 @@ def test_a_mask_that_touches_a_word_is_noted() -> None:
 
 
 def test_a_text_with_any_part_that_only_a_walk_tells_apart_is_walked() -> None:
-    parts = {*WHOLE, *MAPS, *json_masking._PROTOCOL, json_masking._PROTOCOL_PREFIX, "mimeType"}
+    parts = {*WHOLE, *MAPS, *json_masking._PROTOCOL, text_masking.PROTOCOL_PREFIX, "mimeType"}
 
-    assert [part for part in parts if not any(few in part for few in json_masking._WALKED)] == []
+    assert [part for part in parts if not any(few in part for few in text_masking._WALKED)] == []
 
 
 @pytest.fixture

@@ -1,18 +1,18 @@
 import pytest
 
 from sidecar.cassette.redaction import layouts
-from sidecar.cassette.redaction.contexts import Context
+from sidecar.cassette.redaction.gates import Context
 from sidecar.cassette.redaction.layouts import (
+    NAMED,
+    SHORT,
     is_password,
-    layouts_in,
     may_speak_of_secrets,
-    short_names_in,
 )
 
 
 def found(text: str) -> list[str]:
     data = text.encode()
-    contexts = layouts_in(data) + short_names_in(data)
+    contexts = NAMED.found_in(data) + SHORT.found_in(data)
     assert [c for c in contexts if not any(gate in data for gate in c.gates)] == []
     return [data[span.start : span.end].decode() for c in contexts for span in c.find(data)]
 
@@ -73,6 +73,6 @@ def test_a_short_name_needs_more_than_a_number() -> None:
 def test_every_layout_is_looked_for() -> None:
     contexts = {id(one) for one in vars(layouts).values() if isinstance(one, Context)}
 
-    looked = (*layouts._NAMED, layouts.PW, layouts.BIND)
+    looked = (*NAMED.kinds, *SHORT.kinds)
 
     assert contexts == set(map(id, looked))

@@ -1,3 +1,4 @@
+import base64
 import random
 
 import pytest
@@ -8,14 +9,32 @@ from sidecar.cassette.redaction.shapes import TOKENS, places_of, tokens_in
 from tests.cassette import secrets_corpus as corpus
 
 BY_CONTEXT = {
-    "Azure client secret", "Slack webhook", "Discord webhook", "bearer token",
-    "basic credentials", "password in a URL", "private key", "HashiCorp token", "Mailchimp key",
-    "Asana token", "Google refresh token", "password hash", "shadow hash",
-    "token in a URL", "Sentry key", "password with a slash in a URL", "short bearer token",
+    "Azure client secret",
+    "Slack webhook",
+    "Discord webhook",
+    "bearer token",
+    "basic credentials",
+    "password in a URL",
+    "private key",
+    "HashiCorp token",
+    "Mailchimp key",
+    "Asana token",
+    "Google refresh token",
+    "password hash",
+    "shadow hash",
+    "token in a URL",
+    "Sentry key",
+    "password with a slash in a URL",
+    "short bearer token",
     "tail of a private key",
+}
+RARER_BY_CONTEXT = {
+    "MaxMind key", "OpenShift token", "GitHub token with an escape", "Zapier webhook",
+    "Make webhook", "Mattermost webhook", "code of a login",
 }  # fmt: skip
 UNBOUND = ("Telegram bot token", "Stripe webhook secret", "Fly.io token")
-KINDS = sorted(corpus.SHAPES.keys() - BY_CONTEXT)
+MAKERS = corpus.SHAPES | corpus.RARER
+KINDS = sorted(MAKERS.keys() - BY_CONTEXT - RARER_BY_CONTEXT)
 LEADS = [
     "",
     " ",
@@ -37,7 +56,7 @@ LEADS = [
 
 
 def made(kind: str) -> bytes:
-    return corpus.SHAPES[kind](random.Random(kind)).encode()
+    return MAKERS[kind](random.Random(kind)).encode()
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -76,6 +95,13 @@ def test_every_shape_has_marks_that_differ_from_each_other(shape: shapes.Shape) 
         "MTIzNDU2Nzg5MDEyMzQ1Njc4 no dots",
         "npm_config_registry_and_a_long_name",
         "AK" + "IA2345",
+        "s.replaceAllThePlaceholders24",
+        "test_that_the_camelCase_of_2026_Lives_on_and_on",
+        "live_streams_of_the_house_in_2026_and_later_on",
+        "sk_test_environment_of_the_house",
+        "re_compiled_pattern_of_the_house_24",
+        "API-DOCUMENTATIONOFTHEHOUSEOFX",
+        "sha256=" + "b" * 43,
         "a" * 19,
         "",
     ],
@@ -93,6 +119,47 @@ def test_a_token_among_very_many_words_is_found(monkeypatch: pytest.MonkeyPatch)
     assert tokens_in(data) == places
     monkeypatch.setattr(shapes, "_MANY", 10)
     assert tokens_in(data) == places
+
+
+def test_a_private_key_and_a_token_are_found_in_base64_too() -> None:
+    for secret in (made("private key"), made("JWT"), made("GitLab token")):
+        encoded = base64.b64encode(secret)
+        assert tokens_in(b"key: " + encoded + b"\n") == [Span(5, 5 + len(encoded))]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"-----BEGIN CERTIFICATE-----\nMII" + b"a1B2c3D4" * 9,
+        b"ghp_ is what they begin with, as is known",
+        b"eyJ" + b" a text of its own " * 2,
+    ],
+)
+def test_other_content_in_base64_is_none(content: bytes) -> None:
+    assert tokens_in(base64.b64encode(content)) == []
+    assert tokens_in(base64.b64encode(content)[:-3] + b"=") == []
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        pytest.param(b"\n", id="a line end"),
+        pytest.param(b"\r\n", id="of Windows"),
+        pytest.param(b"\\n", id="in JSON"),
+        pytest.param(b"\\\\r\\\\n", id="in JSON within a string"),
+        pytest.param(b"\n    ", id="indented"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["Anthropic key", "GitHub fine-grained token"])
+def test_the_rest_of_a_long_token_is_found_on_the_next_line(kind: str, end: bytes) -> None:
+    token = made(kind)
+    first, rest = token[:72], token[72:]
+    text = b"> " + first + end + rest
+    at = len(text) - len(rest)
+
+    assert tokens_in(text + b"\nx") == [Span(2, 74), Span(at, len(text))]
+    assert tokens_in(text + b"a\nx") == [Span(2, 74)]
+    assert tokens_in(token + end + rest) == [Span(0, len(token))]
 
 
 def test_a_webhook_secret_with_early_slashes_is_found() -> None:

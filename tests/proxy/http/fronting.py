@@ -12,8 +12,9 @@ import aiohttp
 from aiohttp import web
 
 from sidecar.cassette.interaction import Cassette, Interaction, Server
+from sidecar.proxy.http.bridge.backstage import Backstage
 from sidecar.proxy.http.bridge.front import Front
-from sidecar.proxy.http.endpoint import Limits, ServeOptions, ServerEntry
+from sidecar.proxy.http.endpoint import Limits, ServedServer, ServeOptions
 from sidecar.proxy.options import Mode, OnMiss
 from sidecar.store.cassettes import Loaded
 from sidecar.store.journal import Journal
@@ -75,8 +76,9 @@ async def fronted(place: Place) -> AsyncIterator[Served]:
             on_miss=place.on_miss,
             limits=place.limits,
         )
-        entry = ServerEntry(place.name, command=place.command, env=place.env, url=place.url)
-        front = Front(options, entry, journal, Unmasked(), _loaded(place))
+        entry = ServedServer(place.name, command=place.command, env=place.env, url=place.url)
+        backstage = Backstage(options, entry, journal, Unmasked(), _loaded(place))
+        front = Front(backstage, place.limits)
         async with _listening(front, place.name) as served:
             yield served
 

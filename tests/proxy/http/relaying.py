@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import pytest
 
-from sidecar.proxy.http.endpoint import Limits, ServeOptions, ServerEntry
+from sidecar.proxy.http.endpoint import Limits, ServedServer, ServeOptions
 from sidecar.proxy.http.server import Server, masks_of
 from sidecar.store import recorded
 from sidecar.store.journal import Journal
@@ -309,7 +309,7 @@ async def sidecar(
     """Run the sidecar before a server, for as long as the block lasts; `stop` is idempotent."""
     headers = more.pop("headers", ())
     transport = more.pop("transport", None)
-    entry = ServerEntry("up", url=url, headers=headers, transport=transport)  # type: ignore[arg-type]
+    entry = ServedServer("up", url=url, headers=headers, transport=transport)  # type: ignore[arg-type]
     options = ServeOptions(
         (entry,), "record", str(tmp_path / "journal.db"), RUN, port=0, limits=limits
     )._replace(**more)  # type: ignore[arg-type]

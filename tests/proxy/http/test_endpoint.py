@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sidecar.proxy.http.endpoint import Limits, ServeOptions, ServerEntry
+from sidecar.proxy.http.endpoint import Limits, ServedServer, ServeOptions
 
 
 def test_h20_only_this_machine_can_reach_it_unless_it_is_told_otherwise() -> None:
@@ -23,4 +23,4 @@ def test_h15_every_wait_has_a_bound() -> None:
 
 
 def test_a_server_is_neither_started_nor_called_unless_its_entry_says_how() -> None:
-    assert ServerEntry("up") == ("up", (), (), None, (), None, None)
+    assert ServedServer("up") == ("up", (), (), None, (), None, None)

@@ -16,7 +16,7 @@ from sidecar.errors import ConfigError, UsageError
 from sidecar.proxy import open_files
 from sidecar.proxy.http import server
 from sidecar.proxy.http.answers import RefusedError
-from sidecar.proxy.http.endpoint import ServeOptions, ServerEntry
+from sidecar.proxy.http.endpoint import ServedServer, ServeOptions
 from sidecar.proxy.http.relay.relay import Relay
 from sidecar.proxy.http.server import Server, check, serve
 from tests.paths import ROOT
@@ -61,7 +61,7 @@ async def test_each_server_has_a_place_of_its_own_whatever_its_name_is(
     names = ("plain", "a b/c:d?", "ünïcode", "health", "..", "mcp")
 
     async with scripted(FINE) as up:
-        servers = tuple(ServerEntry(name, url=up.url) for name in names)
+        servers = tuple(ServedServer(name, url=up.url) for name in names)
         async with sidecar(tmp_path, up.url, servers=servers) as stage:
             said = capfd.readouterr().err.splitlines()
             for name, line in zip(names, said, strict=True):
@@ -188,7 +188,7 @@ async def test_what_fails_inside_is_one_requests_fate(
 
 @pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")  # the guard is a fork
 async def test_the_older_transport_finds_a_server_whatever_its_name_is(tmp_path: Path) -> None:
-    servers = (ServerEntry("io.github.x/y", command=SERVER),)
+    servers = (ServedServer("io.github.x/y", command=SERVER),)
     async with sidecar(tmp_path, "", servers=servers) as stage:
         stream = await stage.send(None, method="GET", path="/io.github.x%2Fy/sse")
         await stream.head()
@@ -214,7 +214,7 @@ async def test_one_server_that_does_not_end_in_order_leaves_the_others_their_end
 
     monkeypatch.setattr(Relay, "close", closed)
     async with scripted(FINE) as up:
-        servers = tuple(ServerEntry(name, url=up.url) for name in ("bad", "up"))
+        servers = tuple(ServedServer(name, url=up.url) for name in ("bad", "up"))
         async with sidecar(tmp_path, up.url, servers=servers) as stage:
             await stage.ask(request())
             code = await stage.server.stop()

@@ -1,1 +1,1 @@
-"""HTTP in front, lines behind: sessions, exchanges, and what becomes of each message."""
+"""HTTP in front, lines behind: sessions, POSTs, and what becomes of each message."""

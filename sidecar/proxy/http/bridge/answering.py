@@ -7,9 +7,10 @@ import asyncio
 from aiohttp import web
 
 from sidecar.proxy.http.bridge.bodies import Body, json_response
-from sidecar.proxy.http.bridge.in_flight import Exchange
-from sidecar.proxy.http.bridge.mailbox import KEEP_ALIVE_SECONDS, Item, event, stream
+from sidecar.proxy.http.bridge.in_flight import Post
+from sidecar.proxy.http.bridge.mailbox import Item
 from sidecar.proxy.http.bridge.session import HttpSession
+from sidecar.proxy.http.bridge.streaming import KEEP_ALIVE_SECONDS, event, stream
 from sidecar.proxy.http.endpoint import ENDLESS
 from sidecar.wire.mcp import LISTEN
 
@@ -32,28 +33,28 @@ async def answered(
         cancels: Whether a client that goes takes its requests back.
     """
     request[ENDLESS] = all(message.method == LISTEN for message in body.messages)
-    exchange = Exchange()
+    post = Post()
     try:
-        await session.ask(body.messages, exchange)
-        return await _respond(request, exchange, headers, batch=body.batch)
+        await session.ask(body.messages, post)
+        return await _respond(request, post, headers, batch=body.batch)
     finally:
         # A handler is cancelled when its client goes: what is left to do must not be.
-        await asyncio.shield(session.left(exchange, cancels=cancels))
+        await asyncio.shield(session.left(post, cancels=cancels))
 
 
 async def _respond(
-    request: web.Request, exchange: Exchange, headers: dict[str, str], *, batch: bool
+    request: web.Request, post: Post, headers: dict[str, str], *, batch: bool
 ) -> web.StreamResponse:
     try:
-        first = await exchange.next(KEEP_ALIVE_SECONDS)
+        first = await post.next(KEEP_ALIVE_SECONDS)
     except TimeoutError:
-        return await stream(request, exchange, headers)
+        return await stream(request, post, headers)
     if first is None:  # taken back: there is no answer, and no error either (J09)
-        return await stream(request, exchange, headers)
-    if _is_all(first, exchange) and first.status is not None and not batch:
+        return await stream(request, post, headers)
+    if _is_all(first, post) and first.status is not None and not batch:
         return json_response(first.line, first.status, headers)
-    return await stream(request, exchange, headers, event(first.line))
+    return await stream(request, post, headers, event(first.line))
 
 
-def _is_all(first: Item, exchange: Exchange) -> bool:
-    return first.status is not None and exchange.ended and exchange.empty
+def _is_all(first: Item, post: Post) -> bool:
+    return first.status is not None and post.ended and post.empty

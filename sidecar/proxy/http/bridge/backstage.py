@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
+from concurrent.futures import Executor, ThreadPoolExecutor
 from functools import cached_property
+from typing import NamedTuple
 
 from sidecar.cassette.matcher import Choose, Matcher
 from sidecar.cassette.recorder import Masks
 from sidecar.proxy import guard
 from sidecar.proxy.http.bridge.turns import Turns
-from sidecar.proxy.http.endpoint import ServeOptions, ServerEntry
+from sidecar.proxy.http.endpoint import ServedServer, ServeOptions
 from sidecar.proxy.link import Behind
 from sidecar.proxy.live import LiveServer
 from sidecar.proxy.options import ProxyOptions
@@ -27,17 +29,35 @@ JOURNAL_FAILED = 2
 """Exit code of a replay that could not be journalled."""
 
 
+_WORKING = 64  # a server that does not read its input holds one up, and only its own session
+_CLOSING = 16  # these are held up for a few seconds at most
+
+
+class Threads(NamedTuple):
+    """For what blocks, of all sessions of a server.
+
+    Attributes:
+        working: For what they take; servers that read nothing may hold all of it up.
+        closing: For their ends, which free the others.
+    """
+
+    working: Executor
+    closing: Executor
+
+
 class Backstage:
     """What the sessions of one server share. Every method may block.
 
     Attributes:
+        options: As of a proxy for that server alone.
+        threads: For what blocks.
         hurried: Whether no server may take its time to end any more.
     """
 
     def __init__(
         self,
         options: ServeOptions,
-        entry: ServerEntry,
+        entry: ServedServer,
         journal: Journal,
         masks: Masks,
         loaded: Loaded | None,
@@ -61,6 +81,15 @@ class Backstage:
         self.hurried = False
         if entry.command and self.may_go_live:
             guard.keep()  # while there are no threads yet
+        self.threads = Threads(
+            ThreadPoolExecutor(_WORKING, thread_name_prefix="working"),
+            ThreadPoolExecutor(_CLOSING, thread_name_prefix="closing"),
+        )
+
+    def dismiss(self) -> None:
+        """Let the threads end, once what they do is done."""
+        for threads in self.threads:
+            threads.shutdown(wait=False)
 
     def hurry(self) -> None:
         """Let no server take its time to end any more."""
@@ -142,7 +171,7 @@ class Running:
         return JOURNAL_FAILED if self.tape.broken else int(self.behind.misses > 0)
 
 
-def _proxy_options(options: ServeOptions, entry: ServerEntry) -> ProxyOptions:
+def _proxy_options(options: ServeOptions, entry: ServedServer) -> ProxyOptions:
     return ProxyOptions(
         server=entry.name,
         mode=options.mode,

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from aiohttp import web
 
+from sidecar.proxy.http.headers import JSON, STREAM
 from sidecar.wire.jsonrpc import (
     INVALID_REQUEST,
     PARSE_ERROR,
@@ -16,11 +17,6 @@ from sidecar.wire.jsonrpc import (
     read_line,
 )
 from sidecar.wire.mcp import INITIALIZE
-
-JSON = "application/json"
-STREAM = "text/event-stream"
-
-NOT_ONE_MESSAGE = "The body must be a JSON-RPC message"
 
 
 class Body(NamedTuple):
@@ -99,6 +95,9 @@ def takes(request: web.Request, media_type: str) -> bool:
     accepted_types = {part.partition(";")[0].strip().lower() for part in given.split(",")} - {""}
     kind = media_type.partition("/")[0]
     return not accepted_types or not accepted_types.isdisjoint({media_type, f"{kind}/*", "*/*"})
+
+
+NOT_ONE_MESSAGE = "The body must be a JSON-RPC message"
 
 
 def messages_of(data: bytes) -> Body | Refusal:

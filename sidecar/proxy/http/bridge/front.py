@@ -4,63 +4,44 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from aiohttp import web
 
+from sidecar.errors import JournalError
 from sidecar.proxy.http.answers import RefusedError, not_allowed, refusal
 from sidecar.proxy.http.body import plain_body, read_body
-from sidecar.proxy.http.bridge.backstage import Backstage
 from sidecar.proxy.http.bridge.bodies import Body, Refusal, media_refusal, messages_of
 from sidecar.proxy.http.bridge.endings import Endings
 from sidecar.proxy.http.bridge.handshake import Handshake
-from sidecar.proxy.http.bridge.legacy import Legacy
 from sidecar.proxy.http.bridge.modern import Modern
-from sidecar.proxy.http.bridge.session import Threads
+from sidecar.proxy.http.bridge.sse_sessions import SseSessions
 from sidecar.proxy.http.headers import VERSION_HEADER, is_modern
+from sidecar.proxy.streams import say
+from sidecar.wire.jsonrpc import CONNECTION_CLOSED
 from sidecar.wire.mcp import INITIALIZE, modern_version
 
 if TYPE_CHECKING:
-    from sidecar.cassette.recorder import Masks
-    from sidecar.proxy.http.endpoint import ServeOptions, ServerEntry
-    from sidecar.store.cassettes import Loaded
-    from sidecar.store.journal import Journal
-
-_THREADS = 64  # a server that does not read its input holds one up, and only its own session
-_CLOSING_THREADS = 16  # these are held up for a few seconds at most
+    from sidecar.proxy.http.bridge.backstage import Backstage
+    from sidecar.proxy.http.endpoint import Limits
 
 
 class Front:
     """The `Endpoint` of a server that is replayed, or that speaks in lines."""
 
-    def __init__(
-        self,
-        options: ServeOptions,
-        entry: ServerEntry,
-        journal: Journal,
-        masks: Masks,
-        loaded: Loaded | None,
-    ) -> None:
+    def __init__(self, backstage: Backstage, limits: Limits) -> None:
         """Begin; nothing is started before a client asks.
 
         Args:
-            options: Of `serve`.
-            entry: The server.
-            journal: Open, with the run begun.
-            masks: What takes secrets out of whatever is kept.
-            loaded: The cassette, in `replay`, and in `auto` if there is one yet.
+            backstage: What makes what stands behind its sessions.
+            limits: How much, and for how long.
         """
-        self._limits = options.limits
-        self._threads = threads = Threads(
-            ThreadPoolExecutor(_THREADS, thread_name_prefix="front"),
-            ThreadPoolExecutor(_CLOSING_THREADS, thread_name_prefix="closing"),
-        )
-        self._backstage = backstage = Backstage(options, entry, journal, masks, loaded)
+        self._limits = limits
+        self._backstage = backstage
         self._endings = endings = Endings()
-        self._handshake = Handshake(backstage, threads, endings, options.limits)
-        self._modern = Modern(backstage, threads, endings)
-        self._legacy = Legacy(backstage, threads, endings, options.limits.sessions)
+        self._handshake = Handshake(backstage, endings, limits)
+        self._modern = Modern(backstage, endings)
+        self._sse = SseSessions(backstage, endings, limits.sessions)
 
     async def mcp(self, request: web.Request) -> web.StreamResponse:
         """Answer at the Streamable HTTP endpoint."""
@@ -77,27 +58,29 @@ class Front:
         """Answer at the endpoint of the older transport."""
         if request.method != "GET":  # a client that tries Streamable HTTP first
             return not_allowed("GET")
-        return await self._legacy.get(request)
+        try:
+            return await self._sse.get(request)
+        except JournalError as error:
+            return _not_begun(error, None)
 
     async def messages(self, request: web.Request) -> web.StreamResponse:
         """Take messages of the older transport."""
         if request.method != "POST":
             return not_allowed("POST")
         body = await self._body(request)
-        return body if isinstance(body, web.Response) else await self._legacy.post(request, body)
+        return body if isinstance(body, web.Response) else await self._sse.post(request, body)
 
     async def close(self, *, patient: bool) -> int:
         """End all sessions; 1 if a request missed in a replay, 2 if it was not journalled."""
         hurry = asyncio.get_running_loop().call_later(
             self._limits.patient_seconds, self._backstage.hurry
         )
-        self._legacy.close(patient=patient)
+        self._sse.close(patient=patient)
         self._handshake.close(patient=patient)
         await self._modern.close(patient=patient)
         codes = await self._endings.all()
         hurry.cancel()
-        for threads in self._threads:
-            threads.shutdown(wait=False)
+        self._backstage.dismiss()
         return max(codes, default=0)
 
     async def _post(self, request: web.Request) -> web.StreamResponse:
@@ -107,9 +90,12 @@ class Front:
         body = await self._body(request)
         if isinstance(body, web.Response):
             return body
-        if _is_modern(request.headers, body):
-            return await self._modern.post(request, body)
-        return await self._handshake.post(request, body)
+        try:
+            if _is_modern(request.headers, body):
+                return await self._modern.post(request, body)
+            return await self._handshake.post(request, body)
+        except JournalError as error:
+            return _not_begun(error, body.ident)
 
     async def _body(self, request: web.Request) -> Body | web.Response:
         try:
@@ -119,6 +105,13 @@ class Front:
             return refusal(error)
         body = messages_of(data)
         return body.response() if isinstance(body, Refusal) else body
+
+
+def _not_begun(error: JournalError, ident: str | None) -> web.Response:
+    """Answer where no session can begin, since it could not be journalled."""
+    text = f"The session cannot begin: {error}"
+    say(text)
+    return Refusal(503, CONNECTION_CLOSED, text, ident).response()
 
 
 def _is_modern(headers: Mapping[str, str], body: Body) -> bool:

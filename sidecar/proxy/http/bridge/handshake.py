@@ -9,12 +9,12 @@ from aiohttp import web
 
 from sidecar.proxy.http.bridge.answering import answered
 from sidecar.proxy.http.bridge.backstage import Backstage
-from sidecar.proxy.http.bridge.bodies import STREAM, Body, Refusal, accepted, takes
+from sidecar.proxy.http.bridge.bodies import Body, Refusal, accepted, takes
 from sidecar.proxy.http.bridge.endings import Endings
-from sidecar.proxy.http.bridge.mailbox import stream
-from sidecar.proxy.http.bridge.session import HttpSession, Threads
+from sidecar.proxy.http.bridge.session import HttpSession
+from sidecar.proxy.http.bridge.streaming import stream
 from sidecar.proxy.http.endpoint import ENDLESS, Limits
-from sidecar.proxy.http.headers import SESSION_HEADER
+from sidecar.proxy.http.headers import SESSION_HEADER, STREAM
 from sidecar.wire.jsonrpc import CONNECTION_CLOSED, INVALID_REQUEST
 
 _LOOK_SECONDS = 60.0
@@ -23,19 +23,15 @@ _LOOK_SECONDS = 60.0
 class Handshake:
     """The sessions of one server, by their unguessable ids."""
 
-    def __init__(
-        self, backstage: Backstage, threads: Threads, endings: Endings, limits: Limits
-    ) -> None:
+    def __init__(self, backstage: Backstage, endings: Endings, limits: Limits) -> None:
         """Begin without any.
 
         Args:
             backstage: What makes what stands behind them.
-            threads: For what blocks.
             endings: Takes those that end.
             limits: How many may be open, and for how long if nobody uses them.
         """
         self._backstage = backstage
-        self._threads = threads
         self._endings = endings
         self._limits = limits
         self._sessions: dict[str, HttpSession] = {}
@@ -87,7 +83,7 @@ class Handshake:
         if len(self._sessions) >= self._limits.sessions:
             text = "Too many sessions are open"
             return Refusal(503, CONNECTION_CLOSED, text, body.ident).response()
-        session = HttpSession(self._backstage, self._threads, shared=False)
+        session = HttpSession(self._backstage, shared=False)
         ident = secrets.token_urlsafe(24)
         self._sessions[ident] = session
         self._watch()

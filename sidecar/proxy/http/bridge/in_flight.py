@@ -1,4 +1,4 @@
-"""Which HTTP exchange a message of the server's belongs to.
+"""Which POST a message of the server's belongs to.
 
 Over HTTP each request has a response of its own, behind it there is one stream of lines
 for all. Ids tell them apart, so an id that is in flight already is respelt on its way to
@@ -26,7 +26,7 @@ from sidecar.wire.mcp import (
 _FORSAKEN = 1000  # requests that nobody waits for, whose late answer still has to be known
 
 
-class Exchange(Mailbox):
+class Post(Mailbox):
     """One POST, and what goes back on its response.
 
     Attributes:
@@ -48,7 +48,7 @@ class Asked:
     """A request in flight.
 
     Attributes:
-        exchange: The POST that carried it.
+        post: The POST that carried it.
         method: Its method.
         own: The text of its id, as the client spelt it.
         sent: As the server knows it.
@@ -56,10 +56,10 @@ class Asked:
         sent_token: As the server knows it.
     """
 
-    __slots__ = ("exchange", "method", "own", "own_token", "sent", "sent_token")
+    __slots__ = ("method", "own", "own_token", "post", "sent", "sent_token")
 
-    def __init__(self, message: Message, exchange: Exchange) -> None:
-        self.exchange = exchange
+    def __init__(self, message: Message, post: Post) -> None:
+        self.post = post
         self.method = message.method
         self.own = self.sent = message.id or "null"
         self.own_token = self.sent_token = progress_token(message.params)
@@ -74,9 +74,9 @@ class InFlight:
         self._forsaken: deque[Asked] = deque()
         self._minted = 0
 
-    def ask(self, message: Message, line: bytes, exchange: Exchange) -> bytes:
+    def ask(self, message: Message, line: bytes, post: Post) -> bytes:
         """Take a request; return the line that the server gets."""
-        asked = Asked(message, exchange)
+        asked = Asked(message, post)
         if id_key(asked.own) in self._by_id:
             asked.sent = self._minted_id()
         self._by_id[id_key(asked.sent)] = asked
@@ -109,23 +109,23 @@ class InFlight:
         found = members_of(message.params)
         wanted = id_key(found.get("requestId"))
         named = (asked for asked in self._by_id.values() if id_key(asked.own) == wanted)
-        asked = next((one for one in named if not one.exchange.ended), None)
+        asked = next((one for one in named if not one.post.ended), None)
         if asked is None or asked.sent == asked.own:
             return asked, None
         whole = members_of(message.text)
         whole["params"] = join({**found, "requestId": asked.sent})
         return asked, join(whole).encode() + b"\n"
 
-    def of(self, exchange: Exchange) -> list[Asked]:
-        """List the requests of an exchange that are still open."""
-        return [asked for asked in self._by_id.values() if asked.exchange is exchange]
+    def of(self, post: Post) -> list[Asked]:
+        """List the requests of a POST that are still open."""
+        return [asked for asked in self._by_id.values() if asked.post is post]
 
     def all(self) -> list[Asked]:
         """List all requests in flight, oldest first."""
         return list(self._by_id.values())
 
-    def open_exchanges(self) -> list[Exchange]:
-        """List the exchanges that wait for an answer, newest first; listens wait for none."""
+    def open_posts(self) -> list[Post]:
+        """List the POSTs that wait for an answer, newest first; listens wait for none."""
         return list(dict.fromkeys(self._waiting()))
 
     def forsake(self, asked: Asked) -> None:
@@ -134,10 +134,10 @@ class InFlight:
         if len(self._forsaken) > _FORSAKEN:
             self._let_go(self._forsaken.popleft())
 
-    def _waiting(self) -> Iterator[Exchange]:
+    def _waiting(self) -> Iterator[Post]:
         for asked in reversed(self._by_id.values()):
-            if asked.method != LISTEN and not asked.exchange.ended:
-                yield asked.exchange
+            if asked.method != LISTEN and not asked.post.ended:
+                yield asked.post
 
     def _let_go(self, asked: Asked) -> None:
         key = id_key(asked.sent)

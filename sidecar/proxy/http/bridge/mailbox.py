@@ -1,4 +1,4 @@
-"""Lines on their way to one HTTP response, put by a session and taken by its handler."""
+"""Lines on their way to HTTP responses, put by a session and taken by handlers."""
 
 from __future__ import annotations
 
@@ -6,22 +6,7 @@ import asyncio
 from collections import deque
 from typing import NamedTuple
 
-from aiohttp import web
-
-from sidecar.wire.sse import Event, encode
-
 _QUEUED_BYTES = 64 * 1024 * 1024  # a client that is this far behind reads no more
-_WAITING_BYTES = 16 * 1024 * 1024  # for a stream to open: many sessions may never have one
-_WAITING_LINES = 10_000
-KEEP_ALIVE_SECONDS = 15.0
-"""How long a response may be silent before a comment says that it is still there."""
-
-_KEEP_ALIVE = b": still here\n\n"
-STREAM_HEADERS = {
-    "Content-Type": "text/event-stream",
-    "Cache-Control": "no-cache, no-transform",
-    "X-Accel-Buffering": "no",
-}
 
 
 class Item(NamedTuple):
@@ -98,6 +83,10 @@ class Mailbox:
         return items
 
 
+_WAITING_BYTES = 16 * 1024 * 1024  # for a stream to open: many sessions may never have one
+_WAITING_LINES = 10_000
+
+
 class Streams:
     """The streams of a session that belong to no request; the newest one gets what comes.
 
@@ -154,39 +143,3 @@ class Streams:
         item = self._waiting.popleft()
         self._waiting_bytes -= len(item.line)
         return item
-
-
-async def stream(
-    request: web.Request,
-    mailbox: Mailbox,
-    headers: dict[str, str],
-    first: bytes = b"",
-) -> web.StreamResponse:
-    """Answer a request with a stream of what comes, until the mailbox or the client ends.
-
-    Args:
-        request: What is answered.
-        mailbox: What comes.
-        headers: Of the response, beside those of a stream.
-        first: What is sent before.
-    """
-    response = web.StreamResponse(headers={**STREAM_HEADERS, **headers})
-    await response.prepare(request)
-    if first:
-        await response.write(first)
-    while True:
-        try:
-            item = await mailbox.next(KEEP_ALIVE_SECONDS)
-        except TimeoutError:
-            await response.write(_KEEP_ALIVE)
-            continue
-        if item is None:
-            break
-        await response.write(event(item.line))
-    await response.write_eof()
-    return response
-
-
-def event(line: bytes) -> bytes:
-    """Write a message as an event."""
-    return encode(Event(line.decode("utf-8", "surrogatepass").strip()))

@@ -11,7 +11,7 @@ from sidecar.proxy.http.bridge.answering import answered
 from sidecar.proxy.http.bridge.backstage import Backstage
 from sidecar.proxy.http.bridge.bodies import NOT_ONE_MESSAGE, Body, Refusal, accepted
 from sidecar.proxy.http.bridge.endings import Endings
-from sidecar.proxy.http.bridge.session import HttpSession, Threads
+from sidecar.proxy.http.bridge.session import HttpSession
 from sidecar.proxy.streams import say
 from sidecar.wire.jsonrpc import INVALID_REQUEST, Message
 from sidecar.wire.mcp import CANCELLED, TOOLS_CALL, read_tool_call
@@ -21,16 +21,14 @@ from sidecar.wire.routing_check import RoutingError, check_arguments, check_rout
 class Modern:
     """What answers all clients of one server alike."""
 
-    def __init__(self, backstage: Backstage, threads: Threads, endings: Endings) -> None:
+    def __init__(self, backstage: Backstage, endings: Endings) -> None:
         """Begin; what stands behind is started at the first request.
 
         Args:
             backstage: What makes it.
-            threads: For what blocks.
             endings: Takes what stood behind, and ends.
         """
         self._backstage = backstage
-        self._threads = threads
         self._endings = endings
         self._session: HttpSession | None = None
         self._starting: asyncio.Task[HttpSession] | None = None
@@ -89,7 +87,7 @@ class Modern:
         if old is not None:
             say(f"{old.failure}; it is started anew for the next request")
             await self._endings.end(old, patient=False)
-        session = HttpSession(self._backstage, self._threads, shared=True)
+        session = HttpSession(self._backstage, shared=True)
         await session.open()
         self._session = session
         return session

@@ -5,11 +5,10 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Coroutine, Sequence
-from concurrent.futures import Executor
 from typing import NamedTuple, TypeVar
 
 from sidecar.proxy.http.bridge.backstage import Backstage, Running
-from sidecar.proxy.http.bridge.in_flight import Asked, Exchange, InFlight, restored
+from sidecar.proxy.http.bridge.in_flight import Asked, InFlight, Post, restored
 from sidecar.proxy.http.bridge.mailbox import Item, Streams
 from sidecar.wire.http_status import status_of
 from sidecar.wire.json_text import dump
@@ -26,23 +25,11 @@ class _Taking(NamedTuple):
     """Whose lines are being taken, and on which thread: what comes meanwhile is theirs."""
 
     thread: int
-    exchange: Exchange | None
-
-
-class Threads(NamedTuple):
-    """For what blocks, of all sessions of a server.
-
-    Attributes:
-        working: For what they take; servers that read nothing may hold all of it up.
-        closing: For their ends, which free the others.
-    """
-
-    working: Executor
-    closing: Executor
+    post: Post | None
 
 
 class HttpSession:
-    """Turns HTTP exchanges into lines for what stands behind, and lines into responses.
+    """Turns POSTs into lines for what stands behind, and lines into responses.
 
     An answer goes to the POST that asked. What is no answer goes to the POST that it names
     by its token, else to the one that is being worked on; where there is none, to a stream
@@ -60,16 +47,14 @@ class HttpSession:
         mirrored: Which arguments of the tools that it listed are said in headers.
     """
 
-    def __init__(self, backstage: Backstage, threads: Threads, *, shared: bool) -> None:
+    def __init__(self, backstage: Backstage, *, shared: bool) -> None:
         """Prepare a session; `open` starts it.
 
         Args:
             backstage: What makes what stands behind.
-            threads: For what blocks.
             shared: Whether it is that of all clients (2026-07-28).
         """
         self._backstage = backstage
-        self._threads = threads
         self._shared = shared
         self._loop = asyncio.get_running_loop()
         self._loop_thread = threading.get_ident()
@@ -77,7 +62,7 @@ class HttpSession:
         self._running: Running | None = None
         self._in_flight = InFlight()
         self._plain = False  # one stream has all
-        self._questions: dict[IdKey, Exchange] = {}  # of the server's, by id
+        self._questions: dict[IdKey, Post] = {}  # of the server's, by id
         self._statuses: dict[IdKey, int] = {}
         self._taking: _Taking | None = None
         self.is_established = False
@@ -97,7 +82,7 @@ class HttpSession:
     @property
     def idle(self) -> bool:
         """Whether no request is open, and nobody listens."""
-        return not self.streams.any_open and not self._in_flight.open_exchanges()
+        return not self.streams.any_open and not self._in_flight.open_posts()
 
     async def open(self) -> None:
         """Start what stands behind.
@@ -113,16 +98,16 @@ class HttpSession:
         shared = self._shared
         self._running = await self._blocking(lambda: start(self, self._note_status, shared=shared))
 
-    async def ask(self, messages: Sequence[Message], exchange: Exchange) -> None:
-        """Take the messages of a POST that asks something; answers come into the exchange."""
-        exchange.open = sum(message.kind == "request" for message in messages)
+    async def ask(self, messages: Sequence[Message], post: Post) -> None:
+        """Take the messages of a POST that asks something; answers come into it."""
+        post.open = sum(message.kind == "request" for message in messages)
         for message in messages:
             line = _line(message)
             if message.kind == "request":
-                line = self._in_flight.ask(message, line, exchange)
-            await self._take(line, exchange)
+                line = self._in_flight.ask(message, line, post)
+            await self._take(line, post)
         if self.closed:
-            self._end_open(exchange)
+            self._end_open(post)
 
     async def tell(self, messages: Sequence[Message]) -> None:
         """Take the messages of a POST that asks nothing: notifications, and replies."""
@@ -141,17 +126,17 @@ class HttpSession:
         for message in messages:
             await self._take(_line(message), None)
 
-    async def left(self, exchange: Exchange, *, cancels: bool) -> None:
+    async def left(self, post: Post, *, cancels: bool) -> None:
         """Take it that the client has gone from a POST.
 
         Args:
-            exchange: The POST.
+            post: The POST.
             cancels: Whether that takes its requests back, as in 2026-07-28; before, they
                 go on, and their answers are recorded though nobody gets them (H05).
         """
-        exchange.end()
-        self._questions = {key: one for key, one in self._questions.items() if one is not exchange}
-        for asked in self._in_flight.of(exchange):
+        post.end()
+        self._questions = {key: one for key, one in self._questions.items() if one is not post}
+        for asked in self._in_flight.of(post):
             self._in_flight.forsake(asked)
             if cancels and not self.closed:
                 await self._take(_cancellation(asked), None)
@@ -169,7 +154,7 @@ class HttpSession:
             return 0
         try:
             return await self._loop.run_in_executor(
-                self._threads.closing,
+                self._backstage.threads.closing,
                 lambda: running.finish(patient=patient and not self._backstage.hurried),
             )
         finally:
@@ -177,10 +162,10 @@ class HttpSession:
             self._end_open()
             self.streams.end()
 
-    def _end_open(self, exchange: Exchange | None = None) -> None:
-        """Answer what is still open, of one exchange or of all: nothing must wait for ever."""
+    def _end_open(self, post: Post | None = None) -> None:
+        """Answer what is still open, of one POST or of all: nothing must wait for ever."""
         for asked in self._in_flight.all():
-            if exchange in (None, asked.exchange):
+            if post in (None, asked.post):
                 self._arrived(_ended(asked), None)
 
     def send(self, data: bytes) -> bool:
@@ -202,24 +187,24 @@ class HttpSession:
     async def _cancel(self, message: Message) -> None:
         asked, respelt = self._in_flight.cancelled(message)
         await self._take(respelt or _line(message), None)
-        if asked is not None and not asked.exchange.ended:
+        if asked is not None and not asked.post.ended:
             # It is not answered any more, so its response must not wait for that (J09).
             self._in_flight.forsake(asked)
-            asked.exchange.settle()
+            asked.post.settle()
 
-    async def _take(self, line: bytes, focus: Exchange | None) -> None:
+    async def _take(self, line: bytes, focus: Post | None) -> None:
         self.used_at = self._loop.time()
         if self._backstage.may_go_live:
             await self._whole(self._taken(line, focus))
         elif not self.closed:
             self._take_now(line, focus)  # a recording keeps nobody waiting
 
-    async def _taken(self, line: bytes, focus: Exchange | None) -> None:
+    async def _taken(self, line: bytes, focus: Post | None) -> None:
         async with self._lock:
             if not self.closed:
                 await self._blocking(lambda: self._take_now(line, focus))
 
-    def _take_now(self, line: bytes, focus: Exchange | None) -> None:
+    def _take_now(self, line: bytes, focus: Post | None) -> None:
         running = self._running
         assert running is not None
         self._taking = _Taking(threading.get_ident(), focus)
@@ -237,7 +222,7 @@ class HttpSession:
         await asyncio.shield(task)
 
     async def _blocking(self, work: Callable[[], _Value]) -> _Value:
-        return await self._loop.run_in_executor(self._threads.working, work)
+        return await self._loop.run_in_executor(self._backstage.threads.working, work)
 
     def _arrived(self, data: bytes, taking: _Taking | None) -> None:
         for line in data.split(b"\n")[:-1]:
@@ -254,13 +239,13 @@ class HttpSession:
             return
         named = self._in_flight.addressee(message)
         if named is not None:
-            named.exchange.put(Item(restored(message, line, named)))
+            named.post.put(Item(restored(message, line, named)))
             return
-        exchange = self._worked_on(taking)
-        if message.kind == "request" and exchange is not None:
-            self._questions[id_key(message.id)] = exchange
-        if exchange is not None and message.method != PROGRESS:
-            exchange.put(Item(line))
+        post = self._worked_on(taking)
+        if message.kind == "request" and post is not None:
+            self._questions[id_key(message.id)] = post
+        if post is not None and message.method != PROGRESS:
+            post.put(Item(line))
         elif not self._shared:
             self.streams.put(Item(line))
 
@@ -290,15 +275,15 @@ class HttpSession:
         self.has_told |= is_gone
         if asked.method == TOOLS_LIST and self._shared:
             self.mirrored |= mirrored_by_tool(message.result)
-        asked.exchange.put(Item(line, status))
-        asked.exchange.settle()
+        asked.post.put(Item(line, status))
+        asked.post.settle()
 
-    def _worked_on(self, taking: _Taking | None) -> Exchange | None:
+    def _worked_on(self, taking: _Taking | None) -> Post | None:
         """Find the POST that is being worked on, for what names none."""
         if taking is not None:
-            exchange = taking.exchange
-            return None if exchange is None or exchange.ended else exchange
-        waiting = self._in_flight.open_exchanges()
+            post = taking.post
+            return None if post is None or post.ended else post
+        waiting = self._in_flight.open_posts()
         if not waiting or (self._shared and len(waiting) > 1):
             return None
         return waiting[0]

@@ -70,6 +70,11 @@ class Passing(NamedTuple):
         """Say why it is not passed on to its end."""
         return self.too_large() if isinstance(error, MessageTooLargeError) else str(error)
 
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more comes of the body, and nothing of it is left to read."""
+        return self.response.content.at_eof()
+
     async def next_chunk(self) -> bytes:
         """Read what there is of the body, waiting for something; empty at its end.
 
@@ -314,16 +319,19 @@ async def pass_rest(
         client: Where it goes.
         first: What was read of it already.
     """
-    broken = None
+    last, broken = b"", None
     try:
         while chunk := first or await reading.passing.next_chunk():
             first = b""
             reading.note(chunk)
+            if reading.passing.is_over:
+                last = chunk  # goes with the end: one packet less
+                break
             await client.pass_on(chunk)
     except (BrokenOffError, UndecodableError, MessageTooLargeError) as error:
         broken = reading.passing.reason(error)
     if reading.is_mendable:
         errors = reading.errors(broken or "the stream ended without an answer")
         reading.exchange.ended()
-        return await client.end(errors)
-    return await client.end(b"") if broken is None else client.break_off()
+        return await client.end(last + errors)
+    return await client.end(last) if broken is None else client.break_off()

@@ -76,14 +76,16 @@ class Recording:
             return
         self._tape.queue(facts)
         if self._timer is None and self._tape.waiting:
-            self._timer = asyncio.get_running_loop().call_later(_SETTLE_SECONDS, self.flush)
+            # It is let run, whatever is written meanwhile: one for many calls.
+            self._timer = asyncio.get_running_loop().call_later(_SETTLE_SECONDS, self._settle)
+
+    def _settle(self) -> None:
+        self._timer = None
+        self.flush()
 
     def flush(self) -> None:
         """Write what was heard and taken; when this returns it is in the journal."""
         self._study()
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
         if self._tape is not None:
             self._tape.flush()
 

@@ -19,9 +19,9 @@ from sidecar.proxy.http.headers import (
     sent_headers,
 )
 from sidecar.proxy.http.relay.exchange import Asked, Exchange, asked
-from sidecar.proxy.http.relay.legacy import LegacySession, LegacySessions
 from sidecar.proxy.http.relay.passing import Passing, pass_body, pass_events
 from sidecar.proxy.http.relay.recordings import Recordings
+from sidecar.proxy.http.relay.sse_streams import SseStream, SseStreams
 from sidecar.proxy.http.relay.upstream import Sent, Upstream
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from yarl import URL
 
     from sidecar.cassette.redaction.redactor import Redactor
-    from sidecar.proxy.http.endpoint import ServeOptions, ServerEntry
+    from sidecar.proxy.http.endpoint import ServedServer, ServeOptions
     from sidecar.store.journal import Journal
 
 _ERROR = 400  # from here on
@@ -44,7 +44,7 @@ class Relay:
     """The endpoint of one server that is reached by URL, in `record` and `passthrough`."""
 
     def __init__(
-        self, options: ServeOptions, entry: ServerEntry, journal: Journal, masks: Redactor
+        self, options: ServeOptions, entry: ServedServer, journal: Journal, masks: Redactor
     ) -> None:
         """Prepare; nothing is contacted.
 
@@ -56,7 +56,7 @@ class Relay:
         self._masks = masks
         self._upstream = Upstream(entry, options.limits)
         self._recordings = Recordings(options, entry.name, journal, masks)
-        self._legacy = LegacySessions(entry.name, self._upstream, self._recordings)
+        self._streams = SseStreams(entry.name, self._upstream, self._recordings)
 
     async def mcp(self, request: web.Request) -> web.StreamResponse:
         """Pass a request to the server's URL, and its answer back."""
@@ -85,20 +85,20 @@ class Relay:
             if instead is not None and response.status in _NO_STREAM:
                 response.close()
                 return await instead()
-            return await self._legacy.passed(self._passing(request, response))
+            return await self._streams.passed(self._passing(request, response))
         except RefusedError as error:
             return refusal(error)
 
     def knows(self, request: web.Request) -> bool:
         """Tell whether a message of the older transport is for a session that is relayed."""
-        return self._legacy.has(request)
+        return self._streams.has(request)
 
     async def messages(self, request: web.Request) -> web.StreamResponse:
         """Pass a message of the older transport to where the server wants it."""
         if request.method != "POST":
             return not_allowed("POST")
         try:
-            session = self._legacy.of(request)
+            session = self._streams.of(request)
             body = await read_body(request, self._options.limits)
             seen = asked(request.headers, self._plain(request, body))
             exchange = Exchange(self._recordings, seen, session.recording)
@@ -108,7 +108,7 @@ class Relay:
             return refusal(error)
 
     async def _posted(
-        self, sent: Sent, session: LegacySession, exchange: Exchange
+        self, sent: Sent, session: SseStream, exchange: Exchange
     ) -> aiohttp.ClientResponse:
         try:
             response = await self._begun(sent, session.url)

@@ -24,7 +24,7 @@ from sidecar.proxy.http.outgoing import (
 if TYPE_CHECKING:
     from multidict import CIMultiDict
 
-    from sidecar.proxy.http.endpoint import Limits, ServerEntry
+    from sidecar.proxy.http.endpoint import Limits, ServedServer
 
 _WRITTEN_BY_OTHERS = ("User-Agent", "Accept", "Accept-Encoding", "Content-Type")
 
@@ -46,7 +46,7 @@ class Sent(NamedTuple):
 class Upstream:
     """One server that is reached by URL."""
 
-    def __init__(self, entry: ServerEntry, limits: Limits) -> None:
+    def __init__(self, entry: ServedServer, limits: Limits) -> None:
         """Prepare; nothing is contacted.
 
         Raises:
@@ -130,7 +130,7 @@ class Upstream:
         return self._session
 
 
-def url_of(entry: ServerEntry) -> URL:
+def url_of(entry: ServedServer) -> URL:
     """Read a server's URL.
 
     Raises:

@@ -11,7 +11,7 @@ from collections.abc import MutableMapping
 from contextlib import ExitStack
 from typing import BinaryIO
 
-from sidecar.proxy.http.remote.exchanges import Exchange, Exchanges, Lines
+from sidecar.proxy.http.remote.errands import Errand, Errands, Lines
 from sidecar.proxy.http.remote.requests import NoAnswerError, Requests
 from sidecar.proxy.http.remote.session import RemoteSession
 from sidecar.proxy.http.remote.sse import OlderSse
@@ -41,7 +41,7 @@ class _Conversation:
         self._options = options
         self._lines = lines
         self._session = RemoteSession()
-        self._exchanges = Exchanges(options.server, lines, self._session.learn)
+        self._errands = Errands(options.server, lines, self._session.learn)
         self._requests = Requests(options)
         self._tasks = tasks
         self.over = asyncio.Event()
@@ -52,41 +52,41 @@ class _Conversation:
         """0, or how it went wrong."""
         if self.over.is_set():
             return _CUT_OFF
-        never = self._exchanges.failed and not self._exchanges.reached
+        never = self._errands.failed and not self._errands.reached
         return START_FAILED if never else 0
 
-    async def take(self, exchange: Exchange) -> None:
+    async def take(self, errand: Errand) -> None:
         """Send a line of the client's."""
-        self._exchanges.opened(exchange)
+        self._errands.opened(errand)
         try:
             speaker = self._speaker or await self._begun()
-            await speaker.take(exchange)
+            await speaker.take(errand)
         except OlderServerError as error:
-            await self._take_older(exchange, error)
+            await self._take_older(errand, error)
         except NoAnswerError as error:
-            await self._exchanges.give_up(exchange, str(error), error.status)
+            await self._errands.give_up(errand, str(error), error.status)
 
     async def refuse(self, line: Oversized) -> None:
         """Answer a message that is over the ceiling, to whoever waits for it."""
         answer = too_large(line, self._options)
         if is_answer(line):
-            await self.take(Exchange(answer))
+            await self.take(Errand(answer))
         else:
             await self._lines.send(answer, Remark(is_ours=True))
 
     async def _begun(self) -> Streamable | OlderSse:
         if self._options.transport == "sse":
             return await self._opened_older()
-        self._speaker = Streamable(self._requests, self._exchanges, self._session, self._tasks)
+        self._speaker = Streamable(self._requests, self._errands, self._session, self._tasks)
         return self._speaker
 
     async def _opened_older(self) -> OlderSse:
-        older = OlderSse(self._requests, self._exchanges, self._tasks, self.over)
+        older = OlderSse(self._requests, self._errands, self._tasks, self.over)
         await older.open()
         self._speaker = older
         return older
 
-    async def _take_older(self, exchange: Exchange, refused: NoAnswerError) -> None:
+    async def _take_older(self, errand: Errand, refused: NoAnswerError) -> None:
         """Try the older transport, as the protocol says, with what the newer one refused."""
         if self._options.transport is None:
             try:
@@ -94,9 +94,9 @@ class _Conversation:
             except NoAnswerError:
                 pass  # it is none of the older ones: what it said first is what counts
             else:
-                await older.take(exchange)
+                await older.take(errand)
                 return
-        await self._exchanges.give_up(exchange, str(refused), refused.status)
+        await self._errands.give_up(errand, str(refused), refused.status)
 
     async def finish(self, seconds: float) -> None:
         """End the session, and close all connections."""
@@ -224,7 +224,7 @@ class Remote:
                 if isinstance(line, Oversized):
                     await conversation.refuse(line)
                 elif line.strip():
-                    await conversation.take(Exchange(line))
+                    await conversation.take(Errand(line))
         raise _OverError
 
 

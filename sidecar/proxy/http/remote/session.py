@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sidecar.proxy.http.headers import SESSION_HEADER
-from sidecar.proxy.http.remote.exchanges import Exchange
+from sidecar.proxy.http.remote.errands import Errand
 from sidecar.wire.json_text import string_at_once
 from sidecar.wire.jsonrpc import Message
 from sidecar.wire.mcp import INITIALIZE, TOOLS_CALL, TOOLS_LIST, members_of, read_tool_call
@@ -36,19 +36,19 @@ class RemoteSession:
         """Whether the client's last request was of 2026-07-28 or later."""
         return self._is_modern
 
-    def sending(self, exchange: Exchange) -> dict[str, str]:
+    def sending(self, errand: Errand) -> dict[str, str]:
         """Take note of what the client says next, and give the headers that say it, too."""
-        if exchange.opens:
+        if errand.opens:
             self.id, self._version, self._is_modern = None, None, False
             return {}
-        if exchange.asked:
-            self._is_modern = exchange.version is not None
+        if errand.asked:
+            self._is_modern = errand.version is not None
         if not self._is_modern:
             return self.headers()
-        if exchange.version and is_plain(exchange.version):
-            self._version = exchange.version
+        if errand.version and is_plain(errand.version):
+            self._version = errand.version
         headers = {PROTOCOL_VERSION: self._version or ""}
-        for message in exchange.messages[:1]:
+        for message in errand.messages[:1]:
             headers |= routing_headers(message) if message.method else {}
             headers |= self._argument_headers(message)
         return headers

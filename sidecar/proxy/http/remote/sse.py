@@ -10,7 +10,7 @@ from urllib.parse import urljoin
 
 from sidecar.proxy.http.headers import JSON, STREAM
 from sidecar.proxy.http.outgoing import is_same_origin, shown
-from sidecar.proxy.http.remote.exchanges import Exchange, Exchanges
+from sidecar.proxy.http.remote.errands import Errand, Errands
 from sidecar.proxy.http.remote.requests import NoAnswerError, Requests, Sent, refusal
 from sidecar.proxy.http.remote.streamable import NOTICE_SECONDS
 from sidecar.proxy.http.remote.streams import body, events, excerpt, is_stream
@@ -25,7 +25,7 @@ class OlderSse:
     def __init__(
         self,
         requests: Requests,
-        exchanges: Exchanges,
+        errands: Errands,
         tasks: asyncio.TaskGroup,
         over: asyncio.Event,
     ) -> None:
@@ -33,12 +33,12 @@ class OlderSse:
 
         Args:
             requests: To the server.
-            exchanges: What it was asked.
+            errands: What it was asked.
             tasks: Where what runs beside runs.
             over: Set once the stream has ended: nothing can be answered any more.
         """
         self._requests = requests
-        self._exchanges = exchanges
+        self._errands = errands
         self._tasks = tasks
         self._endpoint = ""
         self._over = over
@@ -61,28 +61,28 @@ class OlderSse:
             if not self._endpoint:
                 reading.cancel()
 
-    async def take(self, exchange: Exchange) -> None:
+    async def take(self, errand: Errand) -> None:
         """Send a line of the client's; requests do not wait for each other."""
-        if exchange.takes_back is not None:
-            self._exchanges.settled(exchange.takes_back)
-        if exchange.opens or exchange.notifies:
-            await self._post(exchange)
+        if errand.takes_back is not None:
+            self._errands.settled(errand.takes_back)
+        if errand.opens or errand.notifies:
+            await self._post(errand)
         else:
-            self._tasks.create_task(self._post(exchange))
+            self._tasks.create_task(self._post(errand))
 
-    async def _post(self, exchange: Exchange) -> None:
+    async def _post(self, errand: Errand) -> None:
         try:
-            await self._posted(exchange)
+            await self._posted(errand)
         except NoAnswerError as error:
-            await self._exchanges.give_up(exchange, str(error), error.status)
+            await self._errands.give_up(errand, str(error), error.status)
 
-    async def _posted(self, exchange: Exchange) -> None:
-        request = Sent("POST", self._endpoint, {"Content-Type": JSON}, exchange.line)
+    async def _posted(self, errand: Errand) -> None:
+        request = Sent("POST", self._endpoint, {"Content-Type": JSON}, errand.line)
         async with self._requests.response(request, NOTICE_SECONDS) as response:
             if response.ok:
                 return  # its answer comes on the stream
             data = await body(response, _REFUSAL_BYTES, NOTICE_SECONDS)
-            if not await self._exchanges.deliver(data, exchange, response.status):
+            if not await self._errands.deliver(data, errand, response.status):
                 text = refusal(response) + excerpt(data, response, self._requests.options.headers)
                 raise NoAnswerError(text, response.status)
 
@@ -93,7 +93,7 @@ class OlderSse:
             if not endpoint.done():
                 endpoint.set_exception(error)
                 return
-            self._exchanges.tell(str(error))
+            self._errands.tell(str(error))
             self._over.set()
 
     async def _follow(self, endpoint: asyncio.Future[str]) -> None:
@@ -110,7 +110,7 @@ class OlderSse:
                 if event.event == "endpoint" and not endpoint.done():
                     endpoint.set_result(self._endpoint_at(event.data))
                 elif event.event == "message" and event.data:
-                    await self._exchanges.deliver(event.data.encode(), None)
+                    await self._errands.deliver(event.data.encode(), None)
         raise NoAnswerError(_ENDED)
 
     def _endpoint_at(self, text: str) -> str:

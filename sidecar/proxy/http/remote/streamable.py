@@ -8,7 +8,7 @@ from http import HTTPStatus
 import aiohttp
 
 from sidecar.proxy.http.headers import JSON, SESSION_HEADER, STREAM
-from sidecar.proxy.http.remote.exchanges import OLDER, Exchange, Exchanges
+from sidecar.proxy.http.remote.errands import OLDER, Errand, Errands
 from sidecar.proxy.http.remote.requests import NoAnswerError, Requests, Sent, refusal
 from sidecar.proxy.http.remote.session import RemoteSession
 from sidecar.proxy.http.remote.streams import Place, body, events, excerpt, is_stream
@@ -31,18 +31,18 @@ class Streamable:
     def __init__(
         self,
         requests: Requests,
-        exchanges: Exchanges,
+        errands: Errands,
         session: RemoteSession,
         tasks: asyncio.TaskGroup,
     ) -> None:
         """Take what it works with; nothing is sent yet."""
         self._requests = requests
-        self._exchanges = exchanges
+        self._errands = errands
         self._session = session
         self._tasks = tasks
         self._listening: asyncio.Task[None] | None = None
 
-    async def take(self, exchange: Exchange) -> None:
+    async def take(self, errand: Errand) -> None:
         """Send a line of the client's.
 
         Requests run side by side. But none overtakes a notification, nor the beginning of
@@ -51,18 +51,18 @@ class Streamable:
         Raises:
             OlderServerError: If the server may be one of the older transport.
         """
-        ident = exchange.takes_back
+        ident = errand.takes_back
         if ident is not None and self._took_back(ident):
             return
-        headers = self._session.sending(exchange)
-        if exchange.opens:
+        headers = self._session.sending(errand)
+        if errand.opens:
             self._stop_listening()
-            await self._converse(exchange, headers)
-        elif exchange.notifies and not exchange.asked:
-            await self._converse(exchange, headers, NOTICE_SECONDS)
+            await self._converse(errand, headers)
+        elif errand.notifies and not errand.asked:
+            await self._converse(errand, headers, NOTICE_SECONDS)
         else:
-            exchange.task = self._tasks.create_task(self._converse(exchange, headers))
-        if exchange.is_initialized:
+            errand.task = self._tasks.create_task(self._converse(errand, headers))
+        if errand.is_initialized:
             await self._listen()
 
     async def finish(self, seconds: float) -> None:
@@ -81,86 +81,86 @@ class Streamable:
 
         In the modern era to close the request's response is to cancel it.
         """
-        exchange = self._exchanges.asking(ident)
-        self._exchanges.settled(ident)
-        if exchange is None:
+        errand = self._errands.asking(ident)
+        self._errands.settled(ident)
+        if errand is None:
             return self._session.is_modern
-        if exchange.version is None:
+        if errand.version is None:
             return False
-        if exchange.task is not None and not exchange.asked:
-            exchange.task.cancel()
+        if errand.task is not None and not errand.asked:
+            errand.task.cancel()
         return True
 
     async def _converse(
-        self, exchange: Exchange, headers: dict[str, str], seconds: float | None = None
+        self, errand: Errand, headers: dict[str, str], seconds: float | None = None
     ) -> None:
         kinds = {"Accept": f"{JSON}, {STREAM}", "Content-Type": JSON}
-        request = Sent("POST", self._requests.url, headers | kinds, exchange.line)
+        request = Sent("POST", self._requests.url, headers | kinds, errand.line)
         try:
             async with self._requests.response(request, seconds) as response:
-                await self._take_response(exchange, response)
+                await self._take_response(errand, response)
         except OlderServerError:
             raise
         except NoAnswerError as error:
-            await self._exchanges.give_up(exchange, str(error), error.status)
+            await self._errands.give_up(errand, str(error), error.status)
 
-    async def _take_response(self, exchange: Exchange, response: aiohttp.ClientResponse) -> None:
-        if exchange.opens and response.ok:
+    async def _take_response(self, errand: Errand, response: aiohttp.ClientResponse) -> None:
+        if errand.opens and response.ok:
             self._session.id = response.headers.get(SESSION_HEADER)
-        if exchange.asked and is_stream(response):
-            await self._follow(exchange, response)
-        elif exchange.awaits or not response.ok:
-            await self._take_body(exchange, response)
-        if exchange.asked:
+        if errand.asked and is_stream(response):
+            await self._follow(errand, response)
+        elif errand.awaits or not response.ok:
+            await self._take_body(errand, response)
+        if errand.asked:
             raise NoAnswerError(
                 f"it took the request, but did not answer it ({_told(response)})", response.status
             )
 
-    async def _take_body(self, exchange: Exchange, response: aiohttp.ClientResponse) -> None:
+    async def _take_body(self, errand: Errand, response: aiohttp.ClientResponse) -> None:
         options = self._requests.options
         data = await body(response, options.max_message_bytes, options.answer_seconds or None)
-        is_json = response.content_type == JSON and exchange.awaits
-        if is_json and await self._exchanges.deliver(data, exchange, response.status):
+        is_json = response.content_type == JSON and errand.awaits
+        if is_json and await self._errands.deliver(data, errand, response.status):
             if response.status == HTTPStatus.UNAUTHORIZED:
-                self._exchanges.tell(refusal(response))
+                self._errands.tell(refusal(response))
             return
         if response.ok:
             return
         text = refusal(response) + excerpt(data, response, options.headers)
-        if exchange.opens and response.status in OLDER:
+        if errand.opens and response.status in OLDER:
             raise OlderServerError(text, response.status)
         raise NoAnswerError(text, response.status)
 
-    async def _follow(self, exchange: Exchange, response: aiohttp.ClientResponse) -> None:
+    async def _follow(self, errand: Errand, response: aiohttp.ClientResponse) -> None:
         """Read a stream to its end, which is its answer's at the earliest (H06, H10)."""
         place = Place()
-        await self._read(response, place, exchange)
+        await self._read(response, place, errand)
         tries = 0
-        while exchange.asked and exchange.version is None and place.id and tries < _TRIES:
+        while errand.asked and errand.version is None and place.id and tries < _TRIES:
             await asyncio.sleep(place.wait_seconds)
             seen = place.events
             try:
-                await self._resume(place, exchange)
+                await self._resume(place, errand)
             except NoAnswerError as error:
                 if error.status is not None:
                     break
             tries = 0 if place.events > seen else tries + 1
-        if exchange.asked:
+        if errand.asked:
             raise NoAnswerError("its stream ended before the answer")
 
-    async def _resume(self, place: Place, exchange: Exchange) -> None:
+    async def _resume(self, place: Place, errand: Errand) -> None:
         async with self._requests.response(self._get(place)) as response:
             if not is_stream(response):
                 raise NoAnswerError(refusal(response), response.status)
-            await self._read(response, place, exchange)
+            await self._read(response, place, errand)
 
     async def _read(
-        self, response: aiohttp.ClientResponse, place: Place, own: Exchange | None
+        self, response: aiohttp.ClientResponse, place: Place, own: Errand | None
     ) -> None:
         async for event in events(response, self._requests.options.max_message_bytes):
             place.passed(event)
             if event.event == "message" and event.data:
-                await self._exchanges.deliver(event.data.encode(), own)
+                await self._errands.deliver(event.data.encode(), own)
             if own is not None and own.opens and not own.asked:
                 return  # the client's next line waits for it, and a server may leave it open
 

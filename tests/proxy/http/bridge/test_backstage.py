@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sidecar.proxy.http.bridge.backstage import _proxy_options
-from sidecar.proxy.http.endpoint import ServeOptions, ServerEntry
+from sidecar.proxy.http.endpoint import ServedServer, ServeOptions
 from tests.cassette.sessions import call
 from tests.paths import PYTHON, ROOT
 from tests.proxy.http.entries import (
@@ -126,7 +126,7 @@ async def test_a_miss_goes_to_a_server_at_a_url_too(tmp_path: Path, era: str) ->
 
 def test_a_server_is_started_in_the_folder_of_its_config() -> None:
     options = ServeOptions((), "record", "journal.db", "run")
-    entry = ServerEntry("up", ("srv",), (("A", "b"),), cwd="/w")
+    entry = ServedServer("up", ("srv",), (("A", "b"),), cwd="/w")
 
     started = _proxy_options(options, entry)
     assert (started.command, started.env, started.cwd) == (("srv",), (("A", "b"),), "/w")

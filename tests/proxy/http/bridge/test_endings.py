@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sidecar.proxy.http.bridge import front, handshake
+from sidecar.proxy.http.bridge import backstage, handshake
 from sidecar.proxy.http.bridge.backstage import Backstage, Running
 from sidecar.proxy.http.endpoint import Limits
 from sidecar.proxy.playback import Playback
@@ -127,7 +127,7 @@ async def test_a_slow_end_of_an_idle_session_holds_up_no_others(
 async def test_at_the_end_servers_may_take_their_time_for_a_while_only(
     tmp_path: Path, held: Held, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(front, "_CLOSING_THREADS", 1)
+    monkeypatch.setattr(backstage, "_CLOSING", 1)
     hurry = Backstage.hurry
 
     def hurried(backstage: Backstage) -> None:
@@ -147,7 +147,7 @@ async def test_at_the_end_servers_may_take_their_time_for_a_while_only(
 async def test_servers_that_read_nothing_do_not_hold_up_their_own_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(front, "_THREADS", 1)
+    monkeypatch.setattr(backstage, "_WORKING", 1)
     reached, ended = threading.Event(), threading.Event()
     take, finish = Playback.take, Running.finish
 

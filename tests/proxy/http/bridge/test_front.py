@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from sidecar.store.journal import Journal
 from tests.proxy.http.entries import (
     INITIALIZE,
     META,
 )
-from tests.proxy.http.fronting import Place, Raw, fronted
+from tests.proxy.http.fronting import Answer, Place, Raw, Served, answer_of, fronted
 
 pytestmark = pytest.mark.anyio
 
@@ -41,3 +45,27 @@ async def test_n01_a_modern_request_without_a_header_is_none_of_a_handshake(tmp_
 
     assert (answer.status, answer.messages[0]["error"]["code"]) == (400, -32020)
     assert opened.status == 200
+
+
+async def begun(served: Served, how: str) -> Answer:
+    """Begin a session, or what stands for one."""
+    if how == "older":
+        async with served.http.get(f"{served.url}/sse") as response:
+            return await answer_of(response)
+    return await Raw(served, modern=how == "modern").ask(7, "initialize", {})
+
+
+@pytest.mark.parametrize("how", ["handshake", "modern", "older"])
+async def test_a_session_that_cannot_be_journalled_does_not_begin_and_its_client_hears_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    monkeypatch.setattr(Journal, "open", partial(Journal.open, patience_seconds=0.0))
+    async with fronted(Place(tmp_path, [INITIALIZE])) as served:
+        with closing(sqlite3.connect(tmp_path / ".sidecar" / "journal.db")) as other:
+            other.execute("BEGIN IMMEDIATE")
+            refused = await begun(served, how)
+        assert (await Raw(served).open()).status == 200  # once it can be
+
+    (message,) = refused.messages
+    assert (refused.status, message["id"]) == (503, None if how == "older" else 7)
+    assert "another program has the journal locked" in message["error"]["message"]

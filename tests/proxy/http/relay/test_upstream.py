@@ -10,7 +10,7 @@ import pytest
 from yarl import URL
 
 from sidecar.errors import ConfigError
-from sidecar.proxy.http.endpoint import Limits, ServerEntry
+from sidecar.proxy.http.endpoint import Limits, ServedServer
 from sidecar.proxy.http.relay.upstream import Upstream, url_of
 from tests.proxy.http.relaying import (
     JSON,
@@ -210,13 +210,13 @@ async def test_what_is_no_answer_is_a_502(tmp_path: Path, answer: bytes) -> None
 @pytest.mark.parametrize("url", ["", "x", "file:///x", "http://", "ws://x/", "http://[", "//x/y"])
 def test_a_url_that_is_none_of_http_is_refused_before_anything_starts(url: str) -> None:
     with pytest.raises(ConfigError, match="none of http or https"):
-        url_of(ServerEntry("up", url=url))
+        url_of(ServedServer("up", url=url))
 
 
 def test_a_url_is_taken_by_the_letter() -> None:
     url = "https://x.test/a%2fb/./c?d=%20&e=+"
 
-    assert str(url_of(ServerEntry("up", url=url))) == url
+    assert str(url_of(ServedServer("up", url=url))) == url
 
 
 @pytest.mark.parametrize(
@@ -231,6 +231,6 @@ def test_a_url_is_taken_by_the_letter() -> None:
     ],
 )
 def test_an_origin_is_scheme_host_and_port(url: str, *, is_ours: bool) -> None:
-    upstream = Upstream(ServerEntry("up", url="http://x.test/mcp"), Limits())
+    upstream = Upstream(ServedServer("up", url="http://x.test/mcp"), Limits())
 
     assert upstream.is_ours(URL(url)) is is_ours

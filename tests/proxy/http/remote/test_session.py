@@ -4,14 +4,14 @@ import json
 
 import pytest
 
-from sidecar.proxy.http.remote.exchanges import Exchange
+from sidecar.proxy.http.remote.errands import Errand
 from sidecar.proxy.http.remote.session import RemoteSession
 from sidecar.wire.jsonrpc import Message
 from tests.proxy.http.odd_server import INITIALIZE, INITIALIZED, MODERN, call, modern, notice
 
 
 def asked(line: bytes) -> Message:
-    return Exchange(line).messages[0]
+    return Errand(line).messages[0]
 
 
 def answered(result: object) -> Message:
@@ -20,7 +20,7 @@ def answered(result: object) -> Message:
 
 def begun(version: str = "2025-06-18") -> RemoteSession:
     session = RemoteSession()
-    assert session.sending(Exchange(INITIALIZE)) == {}
+    assert session.sending(Errand(INITIALIZE)) == {}
     session.learn(asked(INITIALIZE), answered({"protocolVersion": version}))
     session.id = "abc"
     return session
@@ -32,8 +32,8 @@ NAMED = {"Mcp-Session-Id": "abc", "MCP-Protocol-Version": "2025-06-18"}
 def test_h16_a_session_names_itself_and_the_version_that_was_agreed_on() -> None:
     session = begun()
 
-    assert session.sending(Exchange(INITIALIZED)) == NAMED
-    assert session.sending(Exchange(call(1))) == NAMED
+    assert session.sending(Errand(INITIALIZED)) == NAMED
+    assert session.sending(Errand(call(1))) == NAMED
     assert session.headers() == NAMED
     assert not session.is_modern
 
@@ -43,25 +43,25 @@ def test_a_server_that_names_no_version_is_told_none(result: object) -> None:
     session = begun()
     session.learn(asked(INITIALIZE), answered(result))
 
-    assert session.sending(Exchange(call(1))) == {"Mcp-Session-Id": "abc"}
+    assert session.sending(Errand(call(1))) == {"Mcp-Session-Id": "abc"}
 
 
 def test_a_new_handshake_forgets_the_last_one() -> None:
     session = begun()
 
-    assert session.sending(Exchange(INITIALIZE)) == {}
+    assert session.sending(Errand(INITIALIZE)) == {}
     assert session.headers() == {}
 
 
 def test_each_request_is_of_its_own_era() -> None:
     session = begun()
 
-    assert session.sending(Exchange(modern(1, "tools/list"))) == {
+    assert session.sending(Errand(modern(1, "tools/list"))) == {
         "MCP-Protocol-Version": MODERN,
         "Mcp-Method": "tools/list",
     }
     assert session.is_modern
-    assert session.sending(Exchange(notice("progress"))) == {
+    assert session.sending(Errand(notice("progress"))) == {
         "MCP-Protocol-Version": MODERN,
         "Mcp-Method": "notifications/progress",
     }
@@ -77,12 +77,12 @@ TOOL = {
 def test_n02_a_tool_that_was_listed_has_its_arguments_in_headers(tools: list[object]) -> None:
     session = RemoteSession()
     line = modern(1, "tools/call", name="book", arguments={"city": "Köln"})
-    assert "Mcp-Param-City" not in session.sending(Exchange(line))
+    assert "Mcp-Param-City" not in session.sending(Errand(line))
 
     session.learn(asked(modern(0, "tools/list")), answered({"tools": tools}))
     session.learn(asked(modern(0, "tools/list")), answered({"tools": []}))
 
-    assert session.sending(Exchange(line)) == {
+    assert session.sending(Errand(line)) == {
         "MCP-Protocol-Version": MODERN,
         "Mcp-Method": "tools/call",
         "Mcp-Name": "book",
@@ -97,4 +97,4 @@ def test_a_list_that_is_none_teaches_nothing(result: object) -> None:
     session.learn(asked(modern(0, "tools/list")), answered(result))
 
     line = modern(1, "tools/call", name="book", arguments={"city": "x"})
-    assert "Mcp-Param-City" not in session.sending(Exchange(line))
+    assert "Mcp-Param-City" not in session.sending(Errand(line))

@@ -9,27 +9,25 @@ from aiohttp import web
 from sidecar.proxy.http.bridge.backstage import Backstage
 from sidecar.proxy.http.bridge.bodies import Body, Refusal
 from sidecar.proxy.http.bridge.endings import Endings
-from sidecar.proxy.http.bridge.mailbox import stream
-from sidecar.proxy.http.bridge.session import HttpSession, Threads
+from sidecar.proxy.http.bridge.session import HttpSession
+from sidecar.proxy.http.bridge.streaming import stream
 from sidecar.proxy.http.endpoint import ENDLESS, SESSION_QUERY, messages_path
 from sidecar.wire.jsonrpc import CONNECTION_CLOSED, INVALID_REQUEST
 from sidecar.wire.sse import Event, encode
 
 
-class Legacy:
+class SseSessions:
     """The sessions of one server: each is its stream's, and ends with it (H03)."""
 
-    def __init__(self, backstage: Backstage, threads: Threads, endings: Endings, most: int) -> None:
+    def __init__(self, backstage: Backstage, endings: Endings, most: int) -> None:
         """Begin without any.
 
         Args:
             backstage: What makes what stands behind them.
-            threads: For what blocks.
             endings: Takes those that end.
             most: How many may be open.
         """
         self._backstage = backstage
-        self._threads = threads
         self._endings = endings
         self._most = most
         self._sessions: dict[str, HttpSession] = {}
@@ -38,7 +36,7 @@ class Legacy:
         """Open a session: its stream, which first names where messages are posted."""
         if len(self._sessions) >= self._most:
             return Refusal(503, CONNECTION_CLOSED, "Too many sessions are open").response()
-        session = HttpSession(self._backstage, self._threads, shared=False)
+        session = HttpSession(self._backstage, shared=False)
         ident = secrets.token_urlsafe(24)
         self._sessions[ident] = session
         request[ENDLESS] = True

@@ -33,7 +33,7 @@ OLDER = (HTTPStatus.BAD_REQUEST, HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALL
 _MOST_TOLD = 100
 
 
-class Exchange:
+class Errand:
     """One line of the client's, as one HTTP request.
 
     Attributes:
@@ -98,8 +98,8 @@ class Lines:
         await self._pipe.drain()
 
 
-class Exchanges:
-    """The exchanges that are open, and the one way from the server to the client.
+class Errands:
+    """The errands that are open, and the one way from the server to the client.
 
     Attributes:
         reached: Whether the server has said anything yet.
@@ -119,37 +119,37 @@ class Exchanges:
         self._server = server
         self._lines = lines
         self._learn = learn
-        self._asking: dict[IdKey, list[Exchange]] = {}
+        self._asking: dict[IdKey, list[Errand]] = {}
         self._told: set[str] = set()
         self.reached = False
         self.failed = False
 
-    def opened(self, exchange: Exchange) -> None:
+    def opened(self, errand: Errand) -> None:
         """Take one more."""
-        for key in exchange.asked:
-            self._asking.setdefault(key, []).append(exchange)
+        for key in errand.asked:
+            self._asking.setdefault(key, []).append(errand)
 
-    def asking(self, ident: str | None) -> Exchange | None:
-        """Find the oldest exchange in which a request with this id waits."""
+    def asking(self, ident: str | None) -> Errand | None:
+        """Find the oldest errand in which a request with this id waits."""
         return next(iter(self._asking.get(id_key(ident), ())), None)
 
-    def settled(self, ident: str | None, own: Exchange | None = None) -> Message | None:
+    def settled(self, ident: str | None, own: Errand | None = None) -> Message | None:
         """Let the request with this id wait no longer: the one in `own`, else the oldest."""
         key = id_key(ident)
-        exchange = own if own is not None and key in own.asked else self.asking(ident)
-        if exchange is None:
+        errand = own if own is not None and key in own.asked else self.asking(ident)
+        if errand is None:
             return None
-        self._asking[key].remove(exchange)
+        self._asking[key].remove(errand)
         if not self._asking[key]:
             del self._asking[key]
-        return exchange.asked.pop(key)
+        return errand.asked.pop(key)
 
-    async def deliver(self, data: bytes, own: Exchange | None, status: int | None = None) -> bool:
+    async def deliver(self, data: bytes, own: Errand | None, status: int | None = None) -> bool:
         """Pass on what the server said.
 
         Args:
             data: A message's JSON, or a batch's, in any layout.
-            own: The exchange on whose response it came; None for other streams.
+            own: The errand on whose response it came; None for other streams.
             status: Of the response that has it as its body; None for an event of a stream.
 
         Returns:
@@ -172,20 +172,20 @@ class Exchanges:
         await self._lines.send(line, remark)
         return True
 
-    async def give_up(self, exchange: Exchange, why: str, status: int | None = None) -> None:
-        """Answer what waits in an exchange with an error of ours, which is said on stderr, too.
+    async def give_up(self, errand: Errand, why: str, status: int | None = None) -> None:
+        """Answer what waits in an errand with an error of ours, which is said on stderr, too.
 
         Args:
-            exchange: Whose requests the server will not answer.
+            errand: Whose requests the server will not answer.
             why: In words.
             status: Of the response that came instead.
         """
         self.failed = True
         # That is how servers of the handshake era say that they know nothing of discovery.
-        is_expected = exchange.probes and status in OLDER
+        is_expected = errand.probes and status in OLDER
         text = self._named(why) if is_expected else self.tell(why)
-        for request in list(exchange.asked.values()):
-            self.settled(request.id, exchange)
+        for request in list(errand.asked.values()):
+            self.settled(request.id, errand)
             line = failure(request.id, CONNECTION_CLOSED, text)
             await self._lines.send(line, Remark(is_ours=True, http_status=status))
 
@@ -209,7 +209,7 @@ def _one_line(data: bytes) -> bytes:
     return line + b"\n"
 
 
-def _addressed(line: bytes, message: Message, own: Exchange | None) -> tuple[bytes, Message]:
+def _addressed(line: bytes, message: Message, own: Errand | None) -> tuple[bytes, Message]:
     """Give an error its request's id, where the server refused before it read the id."""
     if (
         message.error is None
@@ -222,7 +222,7 @@ def _addressed(line: bytes, message: Message, own: Exchange | None) -> tuple[byt
     return answer(request.id, error=message.error), message._replace(id=request.id)
 
 
-def _remark(messages: list[Message], own: Exchange | None, status: int | None) -> Remark | None:
+def _remark(messages: list[Message], own: Errand | None, status: int | None) -> Remark | None:
     if own is None or status is None or len(messages) != 1 or messages[0].kind != "response":
         return None
     telling = telling_status(status, messages[0], modern=own.version is not None)

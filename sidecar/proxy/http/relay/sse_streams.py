@@ -39,7 +39,7 @@ _ENDPOINT = "endpoint"
 _HEAD_BYTES = 64 * 1024  # up to the end of the first event
 
 
-class LegacySession(NamedTuple):
+class SseStream(NamedTuple):
     """One stream, and where its client's messages go.
 
     Attributes:
@@ -74,20 +74,20 @@ class LegacySession(NamedTuple):
         self.recording.flush()
 
 
-class LegacySessions:
+class SseStreams:
     """The sessions of one server over the older transport."""
 
     def __init__(self, server: str, upstream: Upstream, recordings: Recordings) -> None:
         self._server = server
         self._upstream = upstream
         self._recordings = recordings
-        self._open: dict[str, LegacySession] = {}
+        self._open: dict[str, SseStream] = {}
 
     def has(self, request: web.BaseRequest) -> bool:
         """Tell whether a message is for one of them."""
         return request.query.get(SESSION_QUERY, "") in self._open
 
-    def of(self, request: web.BaseRequest) -> LegacySession:
+    def of(self, request: web.BaseRequest) -> SseStream:
         """Find the session that a message is for.
 
         Raises:
@@ -126,7 +126,7 @@ class LegacySessions:
             say(f"server {self._server!r} wants messages sent to another origin: refused")
             return client.break_off()
         key = secrets.token_hex(16)
-        session = LegacySession(url, self._recordings.begin_unnamed())
+        session = SseStream(url, self._recordings.begin_unnamed())
         self._open[key] = session
         try:
             ours = messages_path(self._server, key)
