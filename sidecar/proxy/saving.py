@@ -58,53 +58,52 @@ def answering(loaded: cassettes.Loaded | None, mode: Mode, server: str) -> casse
 
 
 def save(options: Kept, journal: Journal, masks: Redactor) -> None:
-    """Save the cassette, if one is recorded, and look over what else is kept of the run.
+    """Save the cassette, if one is recorded, or look over what else is kept of the run.
 
-    Where `mcp-sidecar` runs the agent it does both again, once that has ended, and says what
-    came of it; so nothing is said here then.
+    Where `mcp-sidecar` runs the agent, it looks over the whole run once that has ended, and says
+    what came of both; so nothing is said here then.
 
     Args:
         options: What the proxy was told.
         journal: What it recorded into.
         masks: The redactor that recorded; it has learnt values that must not be in the file.
     """
+    cassette = options.cassette if options.mode in ("record", "auto") else None
     is_watched = False
+    problem: str | None = None
     try:
         is_watched = journal.is_watched(options.run)
-        if options.mode in ("record", "auto") and options.cassette is not None:
-            problem = _saved(options, options.cassette, journal, masks)
-        else:
-            problem = None if is_watched else _looked_over(options, journal, masks)
+        if cassette is not None:
+            problem = _save(options, cassette, journal, masks)
+        elif not is_watched:
+            _look_over(options, journal, masks)
     except SidecarError as error:
-        problem = str(error)
+        problem = f"{error}; {_left(options.run, is_recorded=cassette is not None)}"
     if problem and not is_watched:
         say(problem)
 
 
-def _saved(options: Kept, path: str, journal: Journal, masks: Redactor) -> str | None:
-    """Save the cassette; return why it was not, and how to save it."""
-    try:
-        return cassettes.save_run(
-            journal,
-            options.run,
-            path,
-            overwrite=options.overwrite,
-            extend=options.mode == "auto",
-            masks=masks,
-        ).refused
-    except SidecarError as error:
-        return (
-            f"{error}; the journal has run {options.run}: "
-            f"save it with `mcp-sidecar cassette save {options.run}`"
-        )
+def _save(options: Kept, path: str, journal: Journal, masks: Redactor) -> str | None:
+    """Save the cassette; return why it was left as it is, and how to save it all the same."""
+    return cassettes.save_run(
+        journal,
+        options.run,
+        path,
+        overwrite=options.overwrite,
+        extend=options.mode == "auto",
+        masks=masks,
+    ).refused
 
 
-def _looked_over(options: Kept, journal: Journal, masks: Redactor) -> str | None:
-    """Mask what the run as a whole tells; return why that was not done."""
+def _look_over(options: Kept, journal: Journal, masks: Redactor) -> None:
+    """Mask what only the run as a whole tells."""
     from sidecar.store.looked_over_rows import look_over  # noqa: PLC0415  # not at the start
 
-    try:
-        look_over(journal, options.run, masks)
-    except SidecarError as error:
-        return f"{error}; run {options.run} was not searched once more for secrets"
-    return None
+    look_over(journal, options.run, masks)
+
+
+def _left(run: str, *, is_recorded: bool) -> str:
+    """Say what is still to be done for a run."""
+    if is_recorded:
+        return f"the journal has run {run}: save it with `mcp-sidecar cassette save {run}`"
+    return f"run {run} was not searched once more for secrets"

@@ -1,6 +1,6 @@
 """Reads a file of settings, and says where in it something is wrong.
 
-Not on the start-up path: most projects have none.
+Imported only where there are settings, as most projects have none.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ def read(data: bytes, path: str, table: str) -> Settings | None:
     found: Any = _parsed(data, path)
     if table:
         tool, name = table.split(".")
-        found = found.get(tool, {}).get(name)
+        tools = found.get(tool)
+        found = tools.get(name) if isinstance(tools, dict) else None
     return None if found is None else _Reader(path, data.decode(), table).read(found)
 
 
@@ -148,9 +149,9 @@ class _Reader:
         return UsageError(problem, place=f"{self._path}{self._line(key)}", hint=hint)
 
     def _line_of(self, text: str) -> str:
-        """Find the line that holds a text as it is; empty if none does, as where it has escapes."""
+        """Find the line with a text in quotes; empty if none has it so, as where it has escapes."""
         for number, line in enumerate(self._text.splitlines(), 1):
-            if f"{text}'" in line or f'{text}"' in line:
+            if f"'{text}'" in line or f'"{text}"' in line:
                 return f":{number}"
         return ""
 

@@ -4,9 +4,12 @@ import sys
 
 from bench import processes
 
+# The child is told of when it works: for a moment, a program that begins has no command line.
 _PARENT = """
 import subprocess, sys
-child = subprocess.Popen([sys.executable, "-c", "import sys; sys.stdin.read()  # the-server"])
+code = "import sys; print(flush=True); sys.stdin.read()  # the-server"
+child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
+child.stdout.readline()
 print(child.pid, flush=True)
 sys.stdin.read()
 """

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from sidecar.errors import JournalError
+from sidecar.errors import JournalError, UsageError
 from sidecar.proxy.late_masks import LateMasks
 from sidecar.proxy.options import ProxyOptions
+from sidecar.store.settings import Rules
 
 SECRET = "dae6Thah4eevie7E"
 
@@ -21,6 +22,15 @@ def options(home: Path) -> ProxyOptions:
         journal=str(home / "journal.db"),
         run="local/01JDPR0XY00000000000000001",
     )
+
+
+def test_they_are_not_made_before_they_are_needed(tmp_path: Path) -> None:
+    wrong = options(tmp_path)._replace(redaction=Rules(patterns=("(",)))
+
+    masks = LateMasks(wrong)
+
+    with pytest.raises(UsageError, match="no regular expression"):
+        masks.make()
 
 
 def test_a_text_that_comes_before_they_are_made_is_masked(tmp_path: Path) -> None:

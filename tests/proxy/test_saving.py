@@ -75,6 +75,17 @@ def test_what_cannot_be_saved_stays_in_the_journal_and_the_user_is_told(
     assert f"save it with `mcp-sidecar cassette save {RUN}`" in capfd.readouterr().err
 
 
+def test_what_a_broken_journal_keeps_from_being_saved_is_told_with_the_way_to_save_it(
+    tmp_path: Path, journal: Journal, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with journal.connection.transaction():
+        journal.connection.run("ALTER TABLE runs RENAME TO others")
+
+    save(Options("record", str(tmp_path / "tape.jsonl")), journal, MASKS)
+
+    assert f"save it with `mcp-sidecar cassette save {RUN}`" in capfd.readouterr().err
+
+
 def test_without_a_cassette_nothing_is_saved_or_loaded(tmp_path: Path, journal: Journal) -> None:
     before = sorted(path.name for path in tmp_path.iterdir())
     save(Options("record", None), journal, MASKS)

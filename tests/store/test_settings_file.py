@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from sidecar.errors import UsageError
-from sidecar.store.settings import load_settings
+from sidecar.store.settings import Settings, load_settings
 
 
 def refusal(folder: Path, text: str, name: str = "sidecar.toml") -> str:
@@ -33,6 +33,12 @@ def refusal(folder: Path, text: str, name: str = "sidecar.toml") -> str:
             "P/sidecar.toml:2: redaction.patterns: '(' is no regular expression: missing ), "
             "unterminated subpattern at position 0; correct it",
             id="no regular expression, written with an escape",
+        ),
+        pytest.param(
+            '[redaction]\nkeys = ["a("]\npatterns = ["("]\n',
+            "P/sidecar.toml:3: redaction.patterns: '(' is no regular expression: missing ), "
+            "unterminated subpattern at position 0; correct it",
+            id="no regular expression, and a text before that ends like it",
         ),
         pytest.param(
             "on_miss = 'live'\n",
@@ -91,3 +97,10 @@ def test_of_pyproject_only_our_table_is_looked_at(tmp_path: Path) -> None:
         "P/pyproject.toml:4: unknown setting 'tool.mcp-sidecar.modes'; did you mean mode? the "
         "settings in tool.mcp-sidecar are redaction, ignore-arguments, mode, on-miss"
     )
+
+
+@pytest.mark.parametrize("text", ["tool = 1 # mcp-sidecar\n", "[tool]\nmcp-sidecars = 1\n"])
+def test_a_pyproject_without_our_table_has_no_settings(tmp_path: Path, text: str) -> None:
+    (tmp_path / "pyproject.toml").write_text(text, encoding="utf-8")
+
+    assert load_settings(str(tmp_path)) == Settings()
