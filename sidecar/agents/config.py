@@ -20,7 +20,7 @@ from sidecar.agents.configs.document import read, read_servers
 from sidecar.agents.configs.jsonc import as_plain_json
 from sidecar.agents.configs.locations import location_of
 from sidecar.agents.configs.marks import HEADER_VARIABLE, url_words
-from sidecar.agents.configs.plain_entries import plain_entries
+from sidecar.agents.configs.plain_entries import plain_entries, turned_on
 from sidecar.agents.configs.wrapping import as_before
 from sidecar.cassette.redaction.config_secrets import config_secrets
 from sidecar.errors import ConfigError, UsageError
@@ -271,7 +271,7 @@ class _Reader:
         self._lines = lines
 
     def read(self, document: Mapping[str, JsonValue]) -> AgentConfig:
-        servers = self._servers(document)
+        servers = turned_on(self._servers(document), self._place_of(f"/{SERVERS_KEY}"))
         return AgentConfig(tuple(self._entry(*item) for item in servers.items()), document)
 
     def _servers(self, document: Mapping[str, JsonValue]) -> dict[str, JsonValue]:

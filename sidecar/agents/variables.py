@@ -1,8 +1,9 @@
 """Variables in a config, filled in where the sidecar itself is the client.
 
 As the clients that read such configs do it: `${NAME}`, `${env:NAME}` and `${NAME:-DEFAULT}`,
-in commands, arguments, working directories, environments, URLs and headers; any other `$`
-stays, but for a URL or a header with a variable that only an agent's client fills in.
+in commands, arguments, working directories, environments, URLs and headers. Any other `$` stays;
+but a URL or a header with a variable that only an agent's client fills in, such as
+`${input:ID}`, `${{ secrets.ID }}` or `{file:PATH}`, is refused, or the header left to the client.
 """
 
 from __future__ import annotations

@@ -11,7 +11,8 @@ import click
 from sidecar.cassette.interaction import Cassette, Interaction
 from sidecar.cassette.multi_round import rounds_by_call
 from sidecar.cassette.redacting import Redacted, redacted, unfound
-from sidecar.cassette.redaction.redactor import Redactor, secret_environment
+from sidecar.cassette.redaction.names import secret_environment
+from sidecar.cassette.redaction.redactor import Redactor
 from sidecar.cli.options import (
     Places,
     mask_option,

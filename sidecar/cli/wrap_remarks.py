@@ -49,17 +49,24 @@ def remarks(change: Change, wanted: Wanted, *, dry_run: bool) -> Iterator[str]:
 
 def _remarks_on_replays(change: Change) -> Iterator[str]:
     """Name the servers that a cassette cannot answer for."""
+    recorded: dict[str, set[str]] = {}
     for one in change.outcomes:
         if one.target is None or one.target.cassette is None or one.target.mode != "replay":
             continue
-        recorded = cassettes.load(one.target.cassette).cassette
-        names = {*recorded.servers, *(item.server for item in recorded.interactions)}
+        path = one.target.cassette
+        names = recorded[path] if path in recorded else _servers_of(path)
+        recorded[path] = names
         if one.entry.name not in names:
             there = ", ".join(map(repr, sorted(names))) or "no server"
             yield (
-                f"{short_path(one.target.cassette)} has {there}, and nothing of "
+                f"{short_path(path)} has {there}, and nothing of "
                 f"{one.entry.name!r}: nothing that it is asked will be answered"
             )
+
+
+def _servers_of(path: str) -> set[str]:
+    cassette = cassettes.load(path).cassette
+    return {*cassette.servers, *(item.server for item in cassette.interactions)}
 
 
 def _remarks_on_file(document: Document, *, dry_run: bool) -> Iterator[str]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from urllib.parse import urlsplit
 
-from sidecar.cassette.redaction.redactor import secret_environment
+from sidecar.cassette.redaction.names import secret_environment
 from sidecar.errors import UsageError
 
 _NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")  # RFC 9110, section 5.6.2

@@ -6,7 +6,8 @@ import os
 from collections.abc import Iterable, Sequence
 
 from sidecar.cassette.redaction.config_secrets import command_secrets, config_secrets
-from sidecar.cassette.redaction.redactor import Redactor, secret_environment
+from sidecar.cassette.redaction.names import secret_environment
+from sidecar.cassette.redaction.redactor import Redactor
 from sidecar.store.environment import not_ambient
 from sidecar.store.masking import masks_for
 from sidecar.store.settings import Rules

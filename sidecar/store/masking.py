@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from sidecar.cassette.redaction.known_values import MIN_CHARS
-from sidecar.cassette.redaction.redactor import Redactor, secret_environment
+from sidecar.cassette.redaction.names import secret_environment
+from sidecar.cassette.redaction.redactor import Redactor
 from sidecar.errors import UsageError
 from sidecar.store.salt import masking_salt
 from sidecar.store.settings import Rules

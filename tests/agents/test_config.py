@@ -242,6 +242,27 @@ def test_e10_a_clients_own_meaning_of_urls_and_variables_counts(tmp_path: Path) 
     assert (server.transport, server.headers) == ("sse", {"X": "${KEY}"})
 
 
+def test_a_server_that_is_turned_off_is_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "mcp.json"
+    entries = {
+        "a": {"command": "x", "disabled": True},
+        "b": {"command": "y", "disabled": False},
+        "c": {"command": "z", "enabled": False},
+    }
+    path.write_text(json.dumps({"mcpServers": entries}), encoding="utf-8")
+
+    config = read_config(path)
+
+    assert [server.name for server in config.servers] == ["b"]
+    copy = wrapped(config, ProxyArguments("record", RUN, "/h"))["mcpServers"]
+    assert isinstance(copy, dict)
+    assert list(copy) == ["b"]
+    path.write_text(json.dumps({"mcpServers": {"a": entries["a"]}}), encoding="utf-8")
+    with pytest.raises(ConfigError, match="the server 'a' is turned off in the config") as caught:
+        read_config(path)
+    assert caught.value.place == f"{path}:1 /mcpServers"
+
+
 @pytest.mark.parametrize("make", ["nothing", "folder"])
 def test_a_config_that_is_not_there_is_named(tmp_path: Path, make: str) -> None:
     path = tmp_path / "mcp.json"

@@ -93,6 +93,8 @@ def test_a_header_that_only_the_client_fills_in_is_left_to_it_where_it_is_passed
     [
         pytest.param(replace(REACHED, headers={"A": OWN}), False, id="a header"),
         pytest.param(replace(REACHED, url="https://h/${input:token}"), True, id="a URL"),
+        pytest.param(replace(REACHED, url="https://h/{file:~/x}"), True, id="a file"),
+        pytest.param(replace(REACHED, headers={"A": "${{ secrets.X }}"}), False, id="a secret"),
     ],
 )
 def test_what_only_the_client_could_fill_in_is_refused_where_the_sidecar_asks(
@@ -101,7 +103,10 @@ def test_what_only_the_client_could_fill_in_is_refused_where_the_sidecar_asks(
     with pytest.raises(ConfigError) as caught:
         filled_in(AgentConfig((server,), {}), ENVIRON, passes_headers=passes_headers)
 
-    assert "holds ${input:token}, which only an agent's client fills in" in caught.value.problem
+    assert any(
+        f"holds {own}, which only an agent's client fills in" in caught.value.problem
+        for own in ("${input:token}", "{file:~/x}", "${{ secrets.X }}")
+    )
     assert caught.value.place == server.place
 
 

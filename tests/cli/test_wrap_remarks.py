@@ -2,10 +2,13 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from sidecar.cassette.file_format import Loaded
 from sidecar.cli import wrap_remarks
+from sidecar.store import cassettes
 from tests.cli.conftest import Project
 
 pytestmark = pytest.mark.usefixtures("home")
@@ -80,16 +83,26 @@ def test_e10_the_serve_that_entries_are_led_to_is_named_with_what_it_is_to_do(
     assert "--mode and --cassette say nothing to servers that are led to `serve`" in alone.err
 
 
-def test_a_cassette_without_a_server_is_told_where_it_is_to_answer_for_it(project: Project) -> None:
+def test_a_cassette_without_a_server_is_told_where_it_is_to_answer_for_it(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
     project.record("demo", ("echo", {"text": "hi"}))
     raw = json.loads((project.folder / ".mcp.json").read_bytes())["mcpServers"]["raw"]
     project.write_config({"raw": raw, "other": raw})
+    loaded: list[str] = []
+
+    def counted(path: str) -> Loaded:
+        loaded.append(path)
+        return cassettes.load(path)
+
+    monkeypatch.setattr(wrap_remarks, "cassettes", SimpleNamespace(load=counted))
 
     told = project.tell("wrap", ".mcp.json", "--mode", "replay", "--cassette", "demo")
 
     assert told.code == 0
     wanted = "cassettes/demo.jsonl has 'raw', and nothing of 'other'"
     assert told.err.count("and nothing of") == told.err.count(wanted) == 1
+    assert len(loaded) == 1
 
 
 def test_a_server_name_with_a_colon_is_warned_of(project: Project) -> None:

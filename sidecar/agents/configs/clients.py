@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 Transport: TypeAlias = Literal["http", "sse"]
+Where: TypeAlias = Literal["words", "env", "headers"]
 
 _SERVERS = (("mcpServers",),)
 _URL: Mapping[str, Transport | None] = {"url": None}
@@ -32,6 +33,10 @@ class Variables:
     words: bool = True
     env: bool = True
     headers: bool = True
+
+    def replaces_in(self, where: Where) -> bool:
+        """Whether it does so in texts of one of the three places."""
+        return {"words": self.words, "env": self.env, "headers": self.headers}[where]
 
 
 _DOLLAR_BRACE = Variables(re.compile(r"\$\{"))

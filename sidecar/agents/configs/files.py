@@ -117,9 +117,9 @@ def keep_backup(home: str, path: str, data: bytes) -> str:
         folders.make_home(home)
         folder.mkdir(mode=0o700, exist_ok=True)
         kept = sorted(_numbered(folder, stem))
-        same = next((one for _, one in reversed(kept) if one.read_bytes() == data), None)
-        if same is not None:
-            return str(same)
+        # An older equal one is no help: `newest_backup` has to find what was kept last.
+        if kept and kept[-1][1].read_bytes() == data:
+            return str(kept[-1][1])
         mode = stat.S_IMODE(Path(path).stat().st_mode) & 0o600
         return _write_new(folder, stem, kept[-1][0] + 1 if kept else 1, data, mode)
     except OSError as error:

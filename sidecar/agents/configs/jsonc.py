@@ -24,7 +24,7 @@ from sidecar.agents.configs.nodes import (
 _SPACE = re.compile(r"(?:[ \t\r\n]+|//[^\r\n]*|/\*.*?\*/)*", re.DOTALL)
 _NO_JSON = re.compile(
     r'"(?:[^"\\]|\\.)*"|//[^\r\n]*|/\*.*?\*/'
-    r"|,(?=(?:[ \t\r\n]+|//[^\r\n]*|/\*.*?\*/)*[}\]])",
+    r"|,(?=(?:[ \t\r\n]+|//[^\r\n]*|/\*.*?\*/)*+[}\]])",  # `*+`: a blank is never tried in two ways
     re.DOTALL,
 )
 _PLAIN = re.compile(r"true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.+-])")

@@ -6,20 +6,18 @@ Where the sidecar itself starts or asks the servers, it does not matter whose co
 
 from __future__ import annotations
 
-import re
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from sidecar.agents.configs.clients import MADE_HEADER_KEYS, Client
+from sidecar.agents.configs.clients import MADE_HEADER_KEYS, Client, Where
 from sidecar.agents.configs.document import Document, Entry
-from sidecar.agents.configs.nodes import Node
+from sidecar.agents.configs.filling import as_ours
+from sidecar.agents.configs.nodes import Node, raw
 from sidecar.agents.configs.shapes import Remote, Started, UnfitError, shape_of
 from sidecar.errors import ConfigError
 from sidecar.wire.json_text import JsonValue
 
 _BEARER, _FROM_VARIABLES, _ = MADE_HEADER_KEYS
-# What other clients write for `${NAME}`: OpenCode, and those that take `$NAME` as well.
-_BRACED = re.compile(r"\{env:([A-Za-z_][A-Za-z0-9_]*)\}")
-_BARE = re.compile(r"\$([A-Za-z_][A-Za-z0-9_]*)")
 
 
 class PlainEntry(NamedTuple):
@@ -39,12 +37,21 @@ class PlainEntry(NamedTuple):
 def plain_entries(document: Document) -> list[PlainEntry]:
     """Tell a config's servers, but for those of single projects in a user's own one.
 
-    An entry with neither a command nor a URL is left out: its client has it built in.
+    An entry with neither a command nor a URL is left out: its client has it built in. So is
+    one that is turned off: its client does not start it either.
 
     Raises:
-        ConfigError: If one cannot be understood, or the config has a name twice, or no server.
+        ConfigError: If one cannot be understood, or the config has a name twice, or no server
+            that is turned on.
     """
-    meant = [one for one in document.entries if one.project is None and not _is_built_in(one)]
+    there = [
+        one
+        for one in document.entries
+        if one.project is None and not _is_built_in(one, document.client)
+    ]
+    meant = [one for one in there if not _is_off(one.node)]
+    if there and not meant:
+        raise _all_off([one.name for one in there], document.path)
     found: dict[str, PlainEntry] = {}
     for one in meant:
         if one.name in found:
@@ -64,8 +71,48 @@ def plain_entries(document: Document) -> list[PlainEntry]:
     return list(found.values())
 
 
-def _is_built_in(entry: Entry) -> bool:
-    names = ("command", "cmd", "url", "uri", "serverUrl", "httpUrl")
+def turned_on(servers: Mapping[str, JsonValue], place: str) -> dict[str, JsonValue]:
+    """Leave out the servers that their client does not start either.
+
+    Args:
+        servers: Entries as Claude's programs write them; at least one.
+        place: Where they stand.
+
+    Raises:
+        ConfigError: If none is left.
+    """
+    found = {name: entry for name, entry in servers.items() if not _says_off(entry)}
+    if not found:
+        raise _all_off(list(servers), place)
+    return found
+
+
+def _says_off(entry: JsonValue) -> bool:
+    return isinstance(entry, dict) and _means_off(entry.get("disabled"), entry.get("enabled"))
+
+
+def _means_off(disabled: object, enabled: object) -> bool:
+    """Whether two members say so: of Cline, Windsurf and others, and of Codex, Goose, OpenCode."""
+    return disabled is True or enabled is False
+
+
+def _all_off(names: Sequence[str], place: str) -> ConfigError:
+    named = ", ".join(map(repr, names))
+    told = f"servers {named} are" if len(names) > 1 else f"server {named} is"
+    return ConfigError(
+        f"the {told} turned off in the config, and there is no other",
+        place=place,
+        hint="turn one on there (`disabled`, `enabled`), or in a copy of the config, and give that",
+    )
+
+
+def _is_off(node: Node) -> bool:
+    disabled, enabled = node.get("disabled"), node.get("enabled")
+    return _means_off(disabled and disabled.value, enabled and enabled.value)
+
+
+def _is_built_in(entry: Entry, client: Client) -> bool:
+    names = (client.command, *client.urls)
     return entry.node.kind == "map" and not any(map(entry.node.member, names))
 
 
@@ -79,7 +126,8 @@ class _Teller:
     def told(self) -> PlainEntry:
         node = self._entry.node
         try:
-            shape = shape_of(self._entry, self._document.client)
+            shape = shape_of(self._entry, self._client)
+            entry = self._started(shape) if isinstance(shape, Started) else self._remote(shape)
         except UnfitError as error:
             raise ConfigError(
                 f"the server {self._entry.name!r} cannot be read: {error}",
@@ -87,44 +135,48 @@ class _Teller:
                 hint="mend it, or leave it out of a copy of the config, and give that one",
             ) from None
         place = shape.command if isinstance(shape, Started) else shape.url
-        entry = self._started(shape) if isinstance(shape, Started) else self._remote(shape)
         return PlainEntry(self._entry.name, entry, _line(self._document, place.value))
 
     def _started(self, shape: Started) -> dict[str, JsonValue]:
         entry: dict[str, JsonValue] = {"command": self._text(shape.program)}
         entry["args"] = [self._text(word) for word in shape.words]
         env = shape.holder.get(self._client.env) or self._entry.node.get(self._client.env)
-        entry |= {"env": self._texts(env)} if env else {}
+        entry |= {"env": self._texts(env, "env")} if env else {}
         cwd = self._entry.node.get("cwd")
         return entry | ({"cwd": self._text(cwd.text)} if cwd and cwd.text else {})
 
     def _remote(self, shape: Remote) -> dict[str, JsonValue]:
         entry: dict[str, JsonValue] = {"url": self._text(shape.url.value.text or "")}
         entry |= {"type": shape.transport} if shape.transport else {}
-        headers = self._texts(shape.headers.value) if shape.headers else {}
+        headers = self._texts(shape.headers.value, "headers") if shape.headers else {}
         headers |= self._made_headers()
         return entry | ({"headers": headers} if headers else {})
 
     def _made_headers(self) -> dict[str, JsonValue]:
         """The headers that Codex makes of variables."""
         bearer = self._entry.node.get(_BEARER)
-        made = self._texts(self._entry.node.get(_FROM_VARIABLES))
-        headers: dict[str, JsonValue] = {name: f"${{{value}}}" for name, value in made.items()}
-        return headers | ({"Authorization": f"Bearer ${{{bearer.text}}}"} if bearer else {})
+        named = self._entry.node.get(_FROM_VARIABLES)
+        made: dict[str, JsonValue] = {
+            one.name: f"${{{one.value.text}}}"
+            for one in (named.members if named else ())
+            if one.value.text
+        }
+        token = bearer.text if bearer else None
+        return made | ({"Authorization": f"Bearer ${{{token}}}"} if token else {})
 
-    def _texts(self, node: Node | None) -> dict[str, JsonValue]:
-        return {one.name: self._value(one.value) for one in node.members} if node else {}
+    def _texts(self, node: Node, where: Where) -> dict[str, JsonValue]:
+        return {one.name: self._value(one.name, one.value, where) for one in node.members}
 
-    def _value(self, node: Node) -> JsonValue:
-        return None if node.text is None else self._text(node.text)
+    def _value(self, name: str, node: Node, where: Where) -> str | None:
+        """Tell a value; a number or a switch is the word that stands there."""
+        if node.text is not None:
+            return self._text(node.text, where)
+        if node.kind != "other" or node.shared:
+            raise UnfitError(f"its `{name}` is no plain text")
+        return None if node.value is None else raw(self._document.text, node.span)
 
-    def _text(self, text: str) -> str:
-        """Write what the client fills in as the sidecar does."""
-        variables = self._client.variables
-        if variables is None or not variables.pattern.search(text):
-            return text
-        bare = _BARE.sub(r"${\1}", text) if variables.pattern.match("$A") else text
-        return _BRACED.sub(r"${\1}", bare)
+    def _text(self, text: str, where: Where = "words") -> str:
+        return as_ours(text, self._client, where)
 
     @property
     def _client(self) -> Client:

@@ -22,8 +22,6 @@ _TRANSPORTS: Mapping[str, Transport] = {
 }
 
 BY_HAND = "it starts `mcp-sidecar proxy`, but as written by hand, not by `wrap`"
-
-
 DAMAGED = "it is damaged: it starts `mcp-sidecar`, but without the words that bring it back"
 
 

@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from sidecar.cassette.redaction.lazy_patterns import compiled
-from sidecar.cassette.redaction.redactor import Redactor, secret_environment
+from sidecar.cassette.redaction.names import secret_environment
+from sidecar.cassette.redaction.redactor import Redactor
 from sidecar.cassette.redaction.value_parts import opaque_segments, password_of
 from sidecar.cassette.redaction.values import is_reference, is_token_like, looks_random
 from sidecar.wire.json_text import dump

@@ -1,4 +1,4 @@
-"""What of the house's own rules is looked for in a text: only what a first look finds in it."""
+"""Chooses which finders a text needs, by a first look at it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ COMMANDS = Finder(
     _never,  # its words may be a list
 )
 """Finds the secrets of command lines."""
-_OBJECTS = Finder(Kind.SHAPES, ("Secret",), lambda _: (), _never)
+_KUBERNETES = Finder(Kind.SHAPES, ("Secret",), lambda _: (), _never)
 _ESCAPED = Finder(Kind.SHAPES, ("\\u00",), with_unicode_escapes)
 TABLES = Finder(Kind.SHAPES, ("",), tables.in_text, _never)
 """Finds the secrets of tables' columns."""
@@ -76,7 +76,7 @@ def house_finders(data: bytes, written: bytes, *, named: bool) -> list[Finder]:
     if named and tables.may_be_in(data):
         finders.append(TABLES)
     if named and kubernetes.may_be_in(data):
-        finders.append(_OBJECTS)
+        finders.append(_KUBERNETES)
     if b"\\\\u00" in written and next(with_unicode_escapes(written), None):
         finders.append(_ESCAPED)
     return finders

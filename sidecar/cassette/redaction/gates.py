@@ -42,11 +42,11 @@ class Kinds:
     """Kinds of surroundings that are looked for together.
 
     Args of the constructor:
-        kinds: Each is found once.
+        kinds: Those to look for; each is returned once, however many of its gates are there.
 
     Attributes:
         kinds: Those given.
-        gates: Of all of them.
+        gates: The gates of all of them, each once.
     """
 
     def __init__(self, *kinds: Context) -> None:
@@ -87,7 +87,7 @@ class Kinds:
 _NO_INDEX: dict[bytes, list[int]] = {}
 _SIGNS = (
     b" is", b"hook", b"pw", b"kty", b"V", b"K", b"R", b"C", b"$", b"~", b"*", b"|", b"%", b"&",
-    b"?", b"@", b"(", b";", b"=", b"#", b"-", b"/", b".",
+    b"?", b"@", b"(", b";", b"=", b"#", b"-", b"/", b".", b"ass", b"ASS",
 )  # fmt: skip
 
 

@@ -80,6 +80,10 @@ class Sweep(TextMasks):
 
     def __init__(self, sought: Sought, place: Place) -> None:
         super().__init__(sought, place)
+        self._gates = {
+            part: tuple(gate for finder in finders for gate in finder.gates)
+            for part, finders in self._finders.items()
+        }
         self._handles: dict[Part, dict[str, Handle]] = {part: {} for part in Part}
         self._new_names: dict[str, str] = {}
         self._by_neighbour: dict[str, Handle] = {

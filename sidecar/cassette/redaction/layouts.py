@@ -189,7 +189,7 @@ def _echoed(data: bytes) -> Iterator[Span]:
 ECHO = Context((b"--password-stdin",), _echoed)
 
 # A text without any of these in it, small, has none of the names that are looked for.
-_WORDS = (b"pass", b"token", b"secret", b"key", b"identified by")
+_WORDS = (b"pass", b"token", b"secret", b"key", b"identified by", b"authorization")
 NAMED = Kinds(
     NEXT_LINE, BOLD, ROW, BLOCK, FORM, ENCODED, ENTITY, VARIABLE, SETTER, LIST, SQL, FIELD, ECHO,
     PREFIXED, DIRECTIVE, BODY, MANIFEST, PAIR,

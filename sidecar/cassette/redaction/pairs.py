@@ -13,12 +13,15 @@ from sidecar.cassette.redaction.values import is_masked, is_token_like
 # Of two words at least: lists of single ones are mostly of words.
 _NAME = r"(?:Proxy-)?Authorization\Z|[A-Za-z][A-Za-z0-9]{0,30}(?:[_-][A-Za-z0-9]{1,30}){1,6}\Z"
 _PAIR = (
-    rb"(?:[eE][yY]|[oO][kK][eE][nN]|[eE][cC][rR][eE][tT]|ation)"
+    rb"(?:(?i:ey|oken|ecret|assword|asswd|assphrase|asscode)|ation)"
     rb"\\*\",(?:\s|\\+[nrt]){0,32}\\*\"([A-Za-z0-9_+/=.~-]{12,4096})\\*\""
 )
 _BEFORE = rb"\"([A-Za-z0-9_-]{1,128})\Z"
 _NAME_BYTES = 129
-_ENDS = (b"ey", b"EY", b"oken", b"OKEN", b"ecret", b"ECRET", b"ation")
+_ENDS = (
+    b"ey", b"EY", b"oken", b"OKEN", b"ecret", b"ECRET", b"ation", b"assword", b"ASSWORD",
+    b"asswd", b"ASSWD", b"assphrase", b"ASSPHRASE", b"asscode", b"ASSCODE",
+)  # fmt: skip
 _GATES = tuple(end + quote for end in _ENDS for quote in (b'",', b'\\",', b'\\\\\\",'))
 
 

@@ -34,7 +34,7 @@ from sidecar.cassette.redaction.name_search import (
     unescaped,
     without_content,
 )
-from sidecar.cassette.redaction.names import folded, secret_environment
+from sidecar.cassette.redaction.names import folded
 from sidecar.cassette.redaction.pairs import PAIR
 from sidecar.cassette.redaction.patterns import Patterns
 from sidecar.cassette.redaction.placeholders import (
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from sidecar.cassette.echoes import Echoes
     from sidecar.cassette.redaction.json_masking import Sweep
 
-__all__ = ["Redactor", "Renumberer", "renumber", "secret_environment", "unify"]
+__all__ = ["Redactor", "Renumberer", "renumber", "unify"]
 
 # What a token alone has not, but a text that holds one has.
 _NO_TOKEN = r"[:{@?&;\s]|=(?!=*\Z)"

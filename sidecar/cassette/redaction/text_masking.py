@@ -36,10 +36,6 @@ class TextMasks:
         self._finders = {
             part: tuple(finder for finder in sought.finders if finder.kind <= part) for part in Part
         }
-        self._gates = {
-            part: tuple(gate for finder in finders for gate in finder.gates)
-            for part, finders in self._finders.items()
-        }
 
     def spliced(self, text: str) -> str | None:
         """Mask secrets where they stand in a JSON text.

@@ -202,18 +202,21 @@ def test_w08_an_error_in_the_change_leaves_the_file_as_it_was(config: Path) -> N
     assert config.read_bytes() == BEFORE
 
 
-def test_backups_are_numbered_and_equal_ones_are_kept_once(config: Path, tmp_path: Path) -> None:
+def test_backups_are_numbered_and_the_last_one_is_not_kept_twice(
+    config: Path, tmp_path: Path
+) -> None:
     home = str(tmp_path / "x" / ".sidecar")
 
     kept = [keep_backup(home, str(config), data) for data in (b"1", b"1", b"2")]
     kept += [keep_backup(home, str(config), b"%d" % number) for number in range(3, 12)]
     assert newest_backup(home, str(config)) == kept[-1]
     kept.append(keep_backup(home, str(config), b"11"))
-    assert keep_backup(home, str(config), b"2") == kept[2]
+    kept.append(keep_backup(home, str(config), b"2"))
+    assert newest_backup(home, str(config)) == kept[-1]
 
     numbers = [int(Path(path).suffix[1:]) for path in kept]
-    assert numbers == [1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 11]
-    assert Path(kept[-1]).read_bytes() == b"11"
+    assert numbers == [1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 11, 12]
+    assert Path(kept[-1]).read_bytes() == b"2"
     assert Path(kept[0]).name.startswith("mcp.json.")
     assert (tmp_path / "x" / ".sidecar" / ".gitignore").read_text(encoding="utf-8") == "*\n"
 

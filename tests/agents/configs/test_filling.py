@@ -2,8 +2,13 @@
 
 import pytest
 
-from sidecar.agents.configs.clients import client_of
-from sidecar.agents.configs.filling import CLIENTS_OWN, FILLED_IN, holds_clients_own
+from sidecar.agents.configs.clients import Where, client_of
+from sidecar.agents.configs.filling import (
+    CLIENTS_OWN,
+    FILLED_IN,
+    as_ours,
+    holds_clients_own,
+)
 
 
 @pytest.mark.parametrize(
@@ -31,3 +36,40 @@ def test_what_a_client_asks_for_is_its_own(text: str) -> None:
     assert not FILLED_IN.search(text)
     assert holds_clients_own(text, client_of("vscode"))
     assert not holds_clients_own(text, client_of("cline"))
+
+
+@pytest.mark.parametrize(
+    ("client", "text"),
+    [
+        ("continue", "Bearer ${{ secrets.X }}"),
+        ("opencode", "{file:~/.key}"),
+        ("generic", "https://$HOST/mcp"),
+    ],
+)
+def test_secrets_and_files_of_a_client_are_its_own(client: str, text: str) -> None:
+    assert holds_clients_own(text, client_of(client))
+    assert client == "generic" or CLIENTS_OWN.search(text)
+
+
+@pytest.mark.parametrize(
+    ("client", "where", "text", "ours"),
+    [
+        ("opencode", "words", "https://{env:X}/mcp", "https://${X}/mcp"),
+        ("gemini", "words", "https://$X/mcp", "https://${X}/mcp"),
+        ("gemini", "env", "${X}", "${X}"),
+        ("vscode", "words", "${env:X}", "${env:X}"),
+        ("vscode", "words", "{env:X} $X", "{env:X} $X"),
+        ("goose", "words", "$X", "$X"),
+        ("goose", "env", "$X", "$X"),
+        ("goose", "headers", "$X", "${X}"),
+        ("generic", "words", "{env:X}", "{env:X}"),
+        ("generic", "headers", "{env:X} $Y ${env:Z}", "${X} ${Y} ${env:Z}"),
+        ("cline", "headers", "$X", "$X"),
+    ],
+)
+def test_what_a_client_fills_in_is_written_as_ours_where_it_does_so(
+    client: str, where: Where, text: str, ours: str
+) -> None:
+    assert as_ours(text, client_of(client), where) == ours
+    if client != "generic":
+        assert not holds_clients_own(text, client_of(client))

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sidecar.agents.configs.jsonc import Jsonc
+from sidecar.agents.configs.jsonc import Jsonc, as_plain_json
 from sidecar.agents.configs.nodes import BrokenTextError, raw
 from tests.agents.configs.reading import value_of
 
@@ -79,3 +79,23 @@ def test_what_no_path_leads_to_is_passed_over_unless_it_has_comments() -> None:
 def test_what_is_passed_over_is_json_all_the_same(inner: str) -> None:
     with pytest.raises(BrokenTextError):
         Jsonc().parse(f'{{"x": {inner}, "a": 1}}', [("a",)])
+
+
+def test_comments_and_trailing_commas_are_blanked_and_the_rest_stays_where_it_is() -> None:
+    text = '{"a": [1, /* , */ 2, // x\n ], "b": ", ] // }",\n}'
+
+    plain = as_plain_json(text)
+
+    assert len(plain) == len(text)
+    assert plain.index("\n") == text.index("\n")
+    assert json.loads(plain) == {"a": [1, 2], "b": ", ] // }"}
+
+
+@pytest.mark.parametrize(
+    ("between", "left"),
+    [(" " * 60, " " * 60), ("/" * 60 + "\n", " " * 60 + "\n"), ("/**/ " * 20, " " * 100)],
+    ids=["blanks", "slashes", "comments"],
+)
+def test_a_comma_before_much_that_is_no_value_is_read_once(between: str, left: str) -> None:
+    # Tried in every way that blanks can be parted, this would take longer than any time limit.
+    assert as_plain_json(f',{between}"a"') == f',{left}"a"'

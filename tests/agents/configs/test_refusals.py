@@ -173,8 +173,10 @@ def test_by_way_of_serve_headers_and_secrets_stay_where_they_are_but_a_login_doe
     [
         pytest.param("vscode", "https://${input:host}/mcp", True, id="an input"),
         pytest.param("cursor", f"{URL}/${{workspaceFolder}}${{input:x}}", True, id="two"),
-        pytest.param("gemini", "https://$HOST/mcp", True, id="without braces"),
-        pytest.param("opencode", "https://{env:HOST}/mcp", True, id="OpenCode"),
+        pytest.param("gemini", "https://$HOST/mcp", False, id="without braces"),
+        pytest.param("opencode", "https://{env:HOST}/mcp", False, id="OpenCode"),
+        pytest.param("opencode", "https://{file:host}/mcp", True, id="a file"),
+        pytest.param("continue", "https://${{ secrets.HOST }}/mcp", True, id="a secret"),
         pytest.param("vscode", "https://${env:HOST}/mcp", False, id="of the environment"),
         pytest.param("claude-code", "https://${HOST:-a.example}/mcp", False, id="with a default"),
         pytest.param("cline", "https://a.example/$x", False, id="a client that replaces nothing"),

@@ -1,7 +1,8 @@
 import pytest
 
 from sidecar.cassette.redaction.config_secrets import command_secrets, config_secrets
-from sidecar.cassette.redaction.redactor import Redactor, secret_environment
+from sidecar.cassette.redaction.names import secret_environment
+from sidecar.cassette.redaction.redactor import Redactor
 
 SECRET = "aB3xK9mQ2z" + "LpWr7t"
 

@@ -21,7 +21,7 @@ def test_a_text_without_secrets_has_no_finders() -> None:
     [
         pytest.param("mysql -uroot -phunter2", COMMANDS, id="a command"),
         pytest.param("user,password\nbob,hunter2\n", TABLES, id="a table"),
-        pytest.param('{"kind":"Secret","data":{}}', finders._OBJECTS, id="Kubernetes"),
+        pytest.param('{"kind":"Secret","data":{}}', finders._KUBERNETES, id="Kubernetes"),
         pytest.param(
             json.dumps(json.dumps({"a": "gh" + "p_" + "aB1cD2eF3" * 4})).replace(
                 "gh", "\\\\u0067h"
@@ -33,7 +33,7 @@ def test_a_text_without_secrets_has_no_finders() -> None:
 )
 def test_each_finder_is_for_texts_that_have_its_secrets(text: str, finder: Finder) -> None:
     assert any(one is finder for one in found(text))
-    assert all(gate in text for gate in finder.gates[:1] if finder is not COMMANDS)
+    assert any(gate in text for gate in finder.gates)
 
 
 def test_the_gates_of_a_finder_are_in_its_text() -> None:

@@ -3,12 +3,11 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sidecar.cassette.redaction import contexts, gate_index, layouts, marks, phrases
+from sidecar.cassette.redaction import finders, gate_index
 from sidecar.cassette.redaction.gate_index import indexed
 from sidecar.cassette.redaction.gates import places
 
-GROUPS = (contexts.KINDS, phrases.KINDS, marks.KINDS, layouts.SHORT, layouts.NAMED)
-GATES = tuple(dict.fromkeys(gate for kinds in GROUPS for gate in kinds.gates))
+GATES = finders._gates()
 
 
 def searched(text: bytes, gates: tuple[bytes, ...]) -> dict[bytes, list[int]]:

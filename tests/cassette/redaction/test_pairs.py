@@ -1,6 +1,7 @@
 import pytest
 
 from sidecar.cassette.redaction.pairs import PAIR, in_items
+from sidecar.cassette.redaction.redactor import Redactor
 
 VALUE = "aB3xK9mQ2zW7pLd4"
 
@@ -47,3 +48,17 @@ def test_pairs_are_found_in_a_text(text: str) -> None:
 )
 def test_other_items_are_none(text: str) -> None:
     assert list(PAIR.find(text.encode())) == []
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Authorization", "Proxy-Authorization", "X-Api-Key", "API_KEY", "auth-token", "AUTH_TOKEN",
+        "client-secret", "CLIENT_SECRET", "db-password", "DB_PASSWORD", "db-passwd", "DB_PASSWD",
+        "key-passphrase", "KEY_PASSPHRASE", "user-passcode", "USER_PASSCODE",
+    ],
+)  # fmt: skip
+def test_each_name_that_tells_is_looked_for(name: str) -> None:
+    assert list(in_items([name, VALUE])) == [1]
+    assert VALUE not in Redactor(b"").json_text(f'["{name}","{VALUE}"]')
+    assert VALUE not in Redactor(b"").json_text(f'{{"text":"[\\"{name}\\", \\"{VALUE}\\"] x"}}')

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from sidecar.cassette.arguments import equal
 from sidecar.cassette.redaction import json_masking
+from sidecar.cassette.redaction.names import secret_environment
 from sidecar.cassette.redaction.placeholders import numbers_in, placeholders_in
 from sidecar.cassette.redaction.redactor import (
     Redactor,
     Renumberer,
     renumber,
-    secret_environment,
     unify,
 )
 from sidecar.wire.json_text import JsonValue
